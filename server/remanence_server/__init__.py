@@ -1,0 +1,3 @@
+"""Remanence: a long-term memory service for AI agents."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""What every room stands on: errors, clock, identifiers, settings, logging, supervised tasks."""

@@ -1,0 +1,203 @@
+"""What can be configured. Each key is said once, here: type, default, unit and meaning.
+
+Values come from the file, the environment and flags: see `settings_loader`. `remanence init` writes
+its commented file from these models, so the texts below are what a user reads.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+from zoneinfo import ZoneInfo
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from remanence_server.runtime.addresses import Address, parse_address
+
+
+def _checked_address(text: str) -> str:
+    return str(parse_address(text))
+
+
+def _checked_zone(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (KeyError, OSError, ValueError) as error:  # not found, a folder of zones, not a name
+        raise ValueError("not a time zone, for example UTC or Europe/Berlin") from error
+    return name
+
+
+def _checked_provider(name: str) -> str:
+    if name == "claude":
+        raise ValueError("'claude' is not in this build; use 'auto' or 'heuristic'")
+    return name
+
+
+AddressText = Annotated[str, AfterValidator(_checked_address)]
+ZoneName = Annotated[str, AfterValidator(_checked_zone)]
+
+
+class Section(BaseModel):
+    """A table of remanence.toml."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, hide_input_in_errors=True
+    )
+
+
+class ServerSettings(Section):
+    """Where the service listens."""
+
+    http: AddressText = Field("127.0.0.1:8000", description="HTTP address; port 0 takes a free one")
+    grpc: AddressText = Field(
+        "127.0.0.1:50051", description="gRPC address; port 0 takes a free one"
+    )
+    max_body_bytes: int = Field(
+        64 * 1024 * 1024, ge=1024, description="Largest request that is read, in bytes"
+    )
+    shutdown_grace_seconds: float = Field(
+        30.0, ge=0, description="How long running requests may go on after a stop signal"
+    )
+
+    @property
+    def http_address(self) -> Address:
+        """The HTTP address, parsed."""
+        return parse_address(self.http)
+
+    @property
+    def grpc_address(self) -> Address:
+        """The gRPC address, parsed."""
+        return parse_address(self.grpc)
+
+
+class MemorySettings(Section):
+    """How memory is shown."""
+
+    timezone: ZoneName = Field(
+        "UTC", description="Zone of rendered instants and of the daily files, such as Europe/Berlin"
+    )
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The display zone."""
+        return ZoneInfo(self.timezone)
+
+
+class BoundarySettings(Section):
+    """When a buffered segment of a session is complete."""
+
+    maximum_messages: int = Field(50, ge=1, description="Cut a segment at this many messages")
+    maximum_tokens: int = Field(8192, ge=1, description="Cut a segment at about this many tokens")
+    idle_gap_seconds: float = Field(
+        21_600.0, gt=0, description="Cut where two messages are this far apart"
+    )
+
+
+class ExtractionSettings(Section):
+    """Who turns conversations into memories."""
+
+    provider: Annotated[
+        Literal["auto", "heuristic", "claude"], AfterValidator(_checked_provider)
+    ] = Field("auto", description="auto, or heuristic: built in, no key, no network")
+
+
+class EmbeddingsSettings(Section):
+    """Who turns text into vectors."""
+
+    provider: Literal["onnx", "hashing"] = Field(
+        "onnx", description="onnx: a local model; hashing: no model, weaker recall"
+    )
+    model_directory: str = Field(
+        "", description="Folder with model.onnx and tokenizer.json; empty: the bundled model"
+    )
+    batch_size: int = Field(32, ge=1, le=4096, description="Passages embedded at once")
+    threads: int = Field(0, ge=0, description="Threads of the local model; 0: one for each core")
+
+
+class LexicalSettings(Section):
+    """The keyword index."""
+
+    heap_megabytes: int = Field(256, ge=64, description="Largest heap of the Java VM")
+    k1: float = Field(1.2, ge=0, description="BM25: how soon repeating a term stops to count")
+    b: float = Field(0.75, ge=0, le=1, description="BM25: how much long texts are marked down")
+
+
+class DenseSettings(Section):
+    """The vector index."""
+
+    memory_budget_megabytes: int = Field(
+        256, ge=1, description="Vectors kept in memory; the least recently used leave first"
+    )
+
+
+class SearchSettings(Section):
+    """Defaults of a search that does not say."""
+
+    default_radius: float = Field(
+        0.5, ge=0, le=1, description="Cosine floor of dense recall when top_k is -1"
+    )
+    default_top_k: int = Field(
+        100, ge=1, le=100, description="Results for each kind of a user's memory when top_k is -1"
+    )
+    agent_default_top_k: int = Field(
+        10, ge=1, le=100, description="Cases and skills returned when top_k is -1"
+    )
+
+
+class JobsSettings(Section):
+    """The durable work behind add and flush."""
+
+    workers: int = Field(2, ge=1, le=64, description="Jobs that run at once")
+    lease_seconds: float = Field(
+        60.0, gt=0, description="A job whose worker is silent this long is taken over"
+    )
+    maximum_attempts: int = Field(5, ge=1, description="Then a job is put aside as dead_letter")
+    retry_backoff_seconds: float = Field(
+        1.0, ge=0, description="Wait before the second attempt; doubles with each further one"
+    )
+
+
+class FlushSettings(Section):
+    """What a flush waits for."""
+
+    visibility_timeout_seconds: float = Field(
+        2.0, ge=0, description="Longest wait until new entries can be found; then it answers anyway"
+    )
+
+
+class ProjectionSettings(Section):
+    """How edits of the Markdown reach the index."""
+
+    watch: bool = Field(True, description="Follow changes as they happen")
+    scan_interval_seconds: float = Field(
+        30.0, gt=0, description="Look for changes that the watcher missed this often"
+    )
+
+
+class LogSettings(Section):
+    """What the service says on stderr."""
+
+    level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="debug, info, warning or error"
+    )
+    format: Literal["console", "json"] = Field(
+        "console", description="console for people, json for machines"
+    )
+
+
+class Settings(Section):
+    """All settings of one memory root."""
+
+    root: Path
+    server: ServerSettings = ServerSettings()
+    memory: MemorySettings = MemorySettings()
+    boundary: BoundarySettings = BoundarySettings()
+    extraction: ExtractionSettings = ExtractionSettings()
+    embeddings: EmbeddingsSettings = EmbeddingsSettings()
+    lexical: LexicalSettings = LexicalSettings()
+    dense: DenseSettings = DenseSettings()
+    search: SearchSettings = SearchSettings()
+    jobs: JobsSettings = JobsSettings()
+    flush: FlushSettings = FlushSettings()
+    projection: ProjectionSettings = ProjectionSettings()
+    log: LogSettings = LogSettings()
