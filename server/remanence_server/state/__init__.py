@@ -1,0 +1,1 @@
+"""What must survive and is not Markdown: the message buffer, memory cells and jobs (system.db)."""

@@ -1,0 +1,80 @@
+"""Numbers for Markdown entries: given once, in the transaction that saves what they will hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+
+import apsw
+
+from remanence_server.domain.owners import Owner
+from remanence_server.domain.records import Kind
+from remanence_server.state.database import Database
+from remanence_server.state.jobs.model import Job
+from remanence_server.state.jobs.store import LeaseLostError
+
+
+class EntryIds:
+    """The counters of system.db, one for each owner, kind and day."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def is_seeded(self, owner: Owner, kind: Kind, day: date) -> bool:
+        """Whether this counter exists. If not, `reserve_and_save` needs the Markdown's last number."""
+
+        def run(connection: apsw.Connection) -> bool:
+            row = connection.execute(
+                "SELECT 1 FROM entry_sequence WHERE (app_id, project_id, track, owner_id, kind,"
+                " day) = (?, ?, ?, ?, ?, ?)",
+                _key(owner, kind, day),
+            ).fetchone()
+            return row is not None
+
+        return await self._database.read(run)
+
+    async def reserve_and_save(
+        self,
+        job: Job,
+        needs: dict[tuple[Kind, date], tuple[int, int]],
+        build_output: Callable[[dict[tuple[Kind, date], int]], str],
+    ) -> str:
+        """Reserves numbers for a job's records and saves the job's output under them, at once.
+
+        `needs` maps (kind, day) to (how many numbers, the least the counter may stand at).
+        `build_output` gets the first number of each and returns the output to save, which is also
+        returned. Raises LeaseLostError when the job is no longer ours.
+        """
+
+        def run(connection: apsw.Connection) -> str:
+            first: dict[tuple[Kind, date], int] = {}
+            for (kind, day), (count, floor) in needs.items():
+                row = connection.execute(
+                    "INSERT INTO entry_sequence (app_id, project_id, track, owner_id, kind, day,"
+                    " last_sequence) VALUES (?, ?, ?, ?, ?, ?, ?)"
+                    " ON CONFLICT DO UPDATE SET last_sequence ="
+                    "   max(last_sequence, ?) + ? RETURNING last_sequence",
+                    (*_key(job.owner, kind, day), floor + count, floor, count),
+                ).fetchone()
+                first[kind, day] = int(row[0]) - count + 1
+            output = build_output(first)
+            connection.execute(
+                "UPDATE job SET output_json = ? WHERE job_id = ? AND lease_token = ?",
+                (output, job.job_id, job.lease_token),
+            )
+            if not connection.changes():
+                raise LeaseLostError
+            return output
+
+        return await self._database.write(run)
+
+
+def _key(owner: Owner, kind: Kind, day: date) -> tuple[str, ...]:
+    return (
+        owner.scope.app_id,
+        owner.scope.project_id,
+        owner.track.value,
+        owner.owner_id,
+        kind.value,
+        day.isoformat(),
+    )

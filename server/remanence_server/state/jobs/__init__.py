@@ -1,0 +1,1 @@
+"""Durable jobs: rows that survive, a runner that works them off."""

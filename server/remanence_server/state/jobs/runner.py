@@ -1,0 +1,199 @@
+"""Works off the job table with a few workers, and tells waiters what became of their jobs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from remanence_server.runtime.clock import Clock
+from remanence_server.runtime.errors import INTERNAL_ERROR_MESSAGE, ErrorCode, ServiceError
+from remanence_server.runtime.faults import describe_fault
+from remanence_server.runtime.logging import get_logger
+from remanence_server.runtime.supervision import Supervisor
+from remanence_server.state.jobs.model import Job, JobState, JobStatus, NewJob
+from remanence_server.state.jobs.store import JobStore, LeaseLostError
+
+# A stage does its work and returns the jobs that follow from it. It may be run again after a crash,
+# so what it writes must be the same the second time.
+Stage = Callable[[Job], Awaitable[Sequence[NewJob]]]
+
+# When no wake-up comes, look again after this long (a clock that jumped, a retry that became due).
+_LONGEST_SLEEP_SECONDS = 5.0
+_SETTLED = (JobStatus.SUCCEEDED, JobStatus.DEAD_LETTER)
+
+_log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerPolicy:
+    """How many jobs run at once, how long a lease lasts, how retries are spaced."""
+
+    workers: int
+    lease_seconds: float
+    # The first retry waits this long, every further one twice as long, up to the limit.
+    retry_backoff_seconds: float
+    retry_backoff_limit_seconds: float = 300.0
+
+
+class JobRunner:
+    """Workers over a job store. One instance per process, under the lock of the memory root."""
+
+    def __init__(
+        self,
+        store: JobStore,
+        stages: Mapping[str, Stage],
+        clock: Clock,
+        policy: RunnerPolicy,
+        supervisor: Supervisor,
+    ) -> None:
+        self._store = store
+        self._stages = stages
+        self._clock = clock
+        self._policy = policy
+        self._supervisor = supervisor
+        self._work_available = asyncio.Condition()
+        self._wake_count = 0
+        self._cell_waiters: dict[str, set[asyncio.Event]] = {}
+        self._stopping = False
+        self._busy = 0
+
+    async def start(self) -> None:
+        """Takes back what a dead process left, and starts the workers."""
+        recovered = await self._store.recover(self._clock.now_ms())
+        if recovered:
+            _log.warning("jobs_recovered", count=recovered)
+        for number in range(self._policy.workers):
+            self._supervisor.start(f"job-worker-{number}", self._work)
+
+    async def stop(self, grace_seconds: float) -> None:
+        """Claims nothing more and waits for running jobs; what does not end in time stays leased."""
+        self._stopping = True
+        await self.wake()
+        deadline = self._clock.monotonic_seconds() + grace_seconds
+        while self._busy and self._clock.monotonic_seconds() < deadline:
+            await asyncio.sleep(0.02)
+
+    async def wake(self) -> None:
+        """Says that there may be new work."""
+        async with self._work_available:
+            self._wake_count += 1
+            self._work_available.notify_all()
+
+    async def wait_for_stages(
+        self, cell_id: str, stages: frozenset[str] | None, timeout_seconds: float | None
+    ) -> list[JobState]:
+        """Waits until the jobs of a cell have settled, or one attempt at them has failed.
+
+        `stages` limits the wait to some stages; None means all, those that follow included.
+        Returns the states as they are then, also when the time is up.
+        """
+        event = asyncio.Event()
+        self._cell_waiters.setdefault(cell_id, set()).add(event)
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                while True:
+                    event.clear()
+                    states = await self._store.states_of_cell(cell_id)
+                    wanted = [s for s in states if stages is None or s.stage in stages]
+                    if all(s.status in _SETTLED or s.last_error_code for s in wanted):
+                        return wanted
+                    await event.wait()
+        except TimeoutError:
+            states = await self._store.states_of_cell(cell_id)
+            return [s for s in states if stages is None or s.stage in stages]
+        finally:
+            waiters = self._cell_waiters[cell_id]
+            waiters.discard(event)
+            if not waiters:
+                del self._cell_waiters[cell_id]
+
+    async def _work(self) -> None:
+        while not self._stopping:
+            seen = self._wake_count
+            job = await self._store.claim(
+                self._clock.now_ms(), int(self._policy.lease_seconds * 1000)
+            )
+            if job is None:
+                await self._sleep(seen)
+                continue
+            self._busy += 1
+            try:
+                await self._run(job)
+            finally:
+                self._busy -= 1
+
+    async def _sleep(self, seen: int) -> None:
+        due_ms = await self._store.next_available_ms()
+        seconds = _LONGEST_SLEEP_SECONDS
+        if due_ms is not None:
+            until_due = (due_ms - self._clock.now_ms()) / 1000
+            # A job that is due but was not claimed waits for an earlier one of its serial key.
+            if until_due > 0:
+                seconds = min(seconds, until_due)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds), self._work_available:
+                await self._work_available.wait_for(
+                    lambda: self._stopping or self._wake_count != seen
+                )
+
+    async def _run(self, job: Job) -> None:
+        heartbeat = asyncio.create_task(self._keep_lease(job))
+        try:
+            following = await self._stages[job.stage](job)
+            await self._store.succeed(job, following, self._clock.now_ms())
+        except LeaseLostError:
+            _log.warning("job_lease_lost", job_id=job.job_id, stage=job.stage)
+        except Exception as error:
+            await self._record_failure(job, error)
+        finally:
+            heartbeat.cancel()
+        await self._notify(job)
+
+    async def _record_failure(self, job: Job, error: Exception) -> None:
+        if isinstance(error, ServiceError):
+            code, text, hint = error.code.value, error.message, error.retry_after_seconds
+        else:
+            # The text of a foreign exception may hold memory text: only its type is kept.
+            code, text, hint = type(error).__name__, INTERNAL_ERROR_MESSAGE, None
+        retry_at_ms = None
+        if job.attempts < job.maximum_attempts and not _is_final(error):
+            backoff = min(
+                self._policy.retry_backoff_seconds * 2 ** (job.attempts - 1),
+                self._policy.retry_backoff_limit_seconds,
+            )
+            retry_at_ms = self._clock.now_ms() + int(max(backoff, hint or 0.0) * 1000)
+        _log.warning(
+            "job_attempt_failed",
+            job_id=job.job_id,
+            stage=job.stage,
+            attempt=job.attempts,
+            error_code=code,
+            gives_up=retry_at_ms is None,
+            **describe_fault(error),
+        )
+        try:
+            await self._store.fail(job, code, text, retry_at_ms, self._clock.now_ms())
+        except LeaseLostError:
+            _log.warning("job_lease_lost", job_id=job.job_id, stage=job.stage)
+
+    async def _keep_lease(self, job: Job) -> None:
+        while True:
+            await asyncio.sleep(self._policy.lease_seconds / 3)
+            until = self._clock.now_ms() + int(self._policy.lease_seconds * 1000)
+            await self._store.extend(job, until)
+
+    async def _notify(self, job: Job) -> None:
+        for event in self._cell_waiters.get(job.cell_id, ()):
+            event.set()
+        # Following jobs, or the next of this serial key, may run now.
+        await self.wake()
+
+
+def _is_final(error: Exception) -> bool:
+    """A failure that another attempt cannot mend."""
+    return isinstance(error, ServiceError) and error.code in (
+        ErrorCode.INVALID_INPUT,
+        ErrorCode.UNSUPPORTED_FORMAT,
+    )

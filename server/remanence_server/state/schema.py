@@ -1,0 +1,89 @@
+"""The tables of system.db."""
+
+from __future__ import annotations
+
+SCHEMA = """
+-- Accepted messages that are not yet part of a memory cell, in the order of acceptance.
+CREATE TABLE IF NOT EXISTS unprocessed_buffer (
+    sequence        INTEGER PRIMARY KEY AUTOINCREMENT,
+    app_id          TEXT NOT NULL,
+    project_id      TEXT NOT NULL,
+    session_id      TEXT NOT NULL,
+    message_id      TEXT NOT NULL,
+    message_json    TEXT NOT NULL,
+    created_at_ms   INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX IF NOT EXISTS buffer_by_message
+    ON unprocessed_buffer (app_id, project_id, session_id, message_id);
+CREATE INDEX IF NOT EXISTS buffer_by_session
+    ON unprocessed_buffer (app_id, project_id, session_id, sequence);
+
+-- Ids that clients gave to messages which have left the buffer, so that a repeat stays a repeat.
+CREATE TABLE IF NOT EXISTS accepted_message (
+    app_id          TEXT NOT NULL,
+    project_id      TEXT NOT NULL,
+    session_id      TEXT NOT NULL,
+    message_id      TEXT NOT NULL,
+    accepted_at_ms  INTEGER NOT NULL,
+    PRIMARY KEY (app_id, project_id, session_id, message_id)
+) STRICT, WITHOUT ROWID;
+
+-- Closed segments whose jobs are not all finished. The row goes when they are: the words live on in
+-- the transcript of the owner, not here.
+CREATE TABLE IF NOT EXISTS memory_cell (
+    cell_id         TEXT PRIMARY KEY,
+    app_id          TEXT NOT NULL,
+    project_id      TEXT NOT NULL,
+    session_id      TEXT NOT NULL,
+    messages_json   TEXT NOT NULL,
+    created_at_ms   INTEGER NOT NULL
+) STRICT;
+
+-- One row a stage of the pipeline. Claiming is a single UPDATE: lease and attempts cannot disagree.
+CREATE TABLE IF NOT EXISTS job (
+    job_id              INTEGER PRIMARY KEY AUTOINCREMENT,
+    stage               TEXT NOT NULL,
+    -- Jobs of one serial key run one at a time, in order.
+    serial_key          TEXT NOT NULL,
+    cell_id             TEXT NOT NULL,
+    app_id              TEXT NOT NULL,
+    project_id          TEXT NOT NULL,
+    track               TEXT NOT NULL,
+    owner_id            TEXT NOT NULL,
+    session_id          TEXT NOT NULL,
+    -- What an earlier stage hands on (an entry id), as JSON.
+    input_json          TEXT,
+    -- What the stage produced, with the ids it will be written under; kept so that a repeat after a
+    -- crash writes the same thing and does not ask a model again.
+    output_json         TEXT,
+    status              TEXT NOT NULL CHECK (status IN ('queued', 'running', 'succeeded', 'dead_letter')),
+    attempts            INTEGER NOT NULL DEFAULT 0,
+    maximum_attempts    INTEGER NOT NULL,
+    available_at_ms     INTEGER NOT NULL,
+    lease_token         TEXT,
+    lease_until_ms      INTEGER,
+    last_error_code     TEXT,
+    last_error          TEXT,
+    created_at_ms       INTEGER NOT NULL,
+    finished_at_ms      INTEGER
+) STRICT;
+CREATE INDEX IF NOT EXISTS job_by_claim ON job (job_id) WHERE status IN ('queued', 'running');
+CREATE INDEX IF NOT EXISTS job_by_serial_key
+    ON job (serial_key, job_id) WHERE status IN ('queued', 'running');
+CREATE INDEX IF NOT EXISTS job_by_cell ON job (cell_id);
+CREATE INDEX IF NOT EXISTS job_by_session
+    ON job (app_id, project_id, session_id) WHERE status IN ('queued', 'running');
+CREATE INDEX IF NOT EXISTS job_by_finish ON job (finished_at_ms) WHERE status = 'succeeded';
+
+-- The last sequence number given to an entry of one owner, kind and day.
+CREATE TABLE IF NOT EXISTS entry_sequence (
+    app_id          TEXT NOT NULL,
+    project_id      TEXT NOT NULL,
+    track           TEXT NOT NULL,
+    owner_id        TEXT NOT NULL,
+    kind            TEXT NOT NULL,
+    day             TEXT NOT NULL,
+    last_sequence   INTEGER NOT NULL,
+    PRIMARY KEY (app_id, project_id, track, owner_id, kind, day)
+) STRICT, WITHOUT ROWID;
+"""

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import apsw
+import pytest
+
+from remanence_server.runtime.errors import ErrorCode, ServiceError
+from remanence_server.state.database import Database, storage_error
+
+_SCHEMA = "CREATE TABLE IF NOT EXISTS word (id INTEGER PRIMARY KEY, text TEXT UNIQUE NOT NULL)"
+
+
+def _insert(text: str):
+    def run(connection: apsw.Connection) -> int:
+        connection.execute("INSERT INTO word (text) VALUES (?)", (text,))
+        return connection.last_insert_rowid()
+
+    return run
+
+
+def _words(connection: apsw.Connection) -> list[str]:
+    return [text for (text,) in connection.execute("SELECT text FROM word ORDER BY id")]
+
+
+async def test_a_write_is_seen_by_the_next_read(tmp_path: Path) -> None:
+    database = Database(tmp_path / "a.db", _SCHEMA)
+    await database.write(_insert("one"))
+    assert await database.read(_words) == ["one"]
+    database.close()
+
+
+async def test_concurrent_writers_share_commits(tmp_path: Path) -> None:
+    database = Database(tmp_path / "a.db", _SCHEMA)
+    commits = 0
+
+    def count(_: apsw.Connection) -> bool:
+        nonlocal commits
+        commits += 1
+        return False
+
+    database._writer.set_commit_hook(lambda: bool(count(database._writer)))
+    await asyncio.gather(*(database.write(_insert(f"w{i}")) for i in range(200)))
+    assert len(await database.read(_words)) == 200
+    assert commits < 100
+    database.close()
+
+
+async def test_a_writer_that_fails_leaves_its_neighbours_alone(tmp_path: Path) -> None:
+    database = Database(tmp_path / "a.db", _SCHEMA)
+    await database.write(_insert("taken"))
+
+    def half(connection: apsw.Connection) -> None:
+        connection.execute("INSERT INTO word (text) VALUES ('half')")
+        connection.execute("INSERT INTO word (text) VALUES ('taken')")
+
+    outcomes = await asyncio.gather(
+        database.write(_insert("before")),
+        database.write(half),
+        database.write(_insert("after")),
+        return_exceptions=True,
+    )
+    assert isinstance(outcomes[1], apsw.ConstraintError)
+    assert await database.read(_words) == ["taken", "before", "after"]
+    database.close()
+
+
+async def test_a_caller_that_goes_away_does_not_undo_its_write(tmp_path: Path) -> None:
+    database = Database(tmp_path / "a.db", _SCHEMA)
+    task = asyncio.create_task(database.write(_insert("kept")))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await database.write(_insert("next"))
+    assert await database.read(_words) == ["kept", "next"]
+    database.close()
+
+
+async def test_what_was_queued_before_close_is_written(tmp_path: Path) -> None:
+    database = Database(tmp_path / "a.db", _SCHEMA)
+    writes = [asyncio.create_task(database.write(_insert(f"w{i}"))) for i in range(20)]
+    await asyncio.sleep(0)
+    await asyncio.to_thread(database.close)
+    await asyncio.gather(*writes)
+    again = Database(tmp_path / "a.db", _SCHEMA)
+    assert len(await again.read(_words)) == 20
+    again.close()
+
+
+async def test_a_closed_database_refuses_work_as_unavailable(tmp_path: Path) -> None:
+    database = Database(tmp_path / "a.db", _SCHEMA)
+    database.close()
+    with pytest.raises(ServiceError) as refused:
+        await database.write(_insert("late"))
+    assert refused.value.code is ErrorCode.EXTERNAL_SERVICE_UNAVAILABLE
+
+
+async def test_a_full_disk_is_an_unavailable_service_and_writes_nothing(tmp_path: Path) -> None:
+    database = Database(tmp_path / "a.db", _SCHEMA)
+    pages = await database.read(lambda c: c.execute("PRAGMA page_count").fetchone()[0])
+    await database.write(lambda c: c.execute(f"PRAGMA max_page_count={pages}") and None)
+    with pytest.raises(ServiceError) as refused:
+        await database.write(_insert("x" * 100_000))
+    assert refused.value.code is ErrorCode.EXTERNAL_SERVICE_UNAVAILABLE
+    assert refused.value.message == "storage is full"
+    assert await database.read(_words) == []
+    await database.write(_insert("small"))
+    assert await database.read(_words) == ["small"]
+    database.close()
+
+
+def test_no_text_of_the_storage_engine_reaches_the_public_message() -> None:
+    assert storage_error(apsw.IOError("/secret/path failed")).message == "storage failed"
