@@ -1,0 +1,314 @@
+"""The client for asyncio."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Self
+
+import grpc
+from grpc import aio
+
+from remanence_client import _calls
+from remanence_client._channel import channel_options
+from remanence_client.errors import from_rpc_error, request_id_of
+from remanence_client.filters import Filters
+from remanence_client.health import Health
+from remanence_client.inputs import Message
+from remanence_client.results import (
+    AddResult,
+    DeleteResult,
+    FlushResult,
+    Page,
+    QuiesceResult,
+    SearchResult,
+    Task,
+    TaskPage,
+    TriggerResult,
+)
+from remanence_client.words import MemoryType, SearchMethod, SortBy, SortOrder, TaskStatus
+
+
+class AsyncClient:
+    """A connection to a Remanence server for one event loop. See `Client`, its twin that blocks.
+
+    Every method raises a `RemanenceError`. Reads are tried again, a few times within the time
+    allowed, while the server is unavailable; writes only with `retry_writes`. Cancelling the task
+    cancels the call.
+    """
+
+    def __init__(
+        self,
+        address: str = "127.0.0.1:50051",
+        *,
+        timeout_seconds: float = 30.0,
+        retry_writes: bool = False,
+        credentials: grpc.ChannelCredentials | None = None,
+        metadata: Mapping[str, str] | None = None,
+    ) -> None:
+        """Prepares the connection; it is made at the first call.
+
+        Args:
+            address: `HOST:PORT` of the server's gRPC port.
+            timeout_seconds: time allowed for a call, tries and pauses included.
+            retry_writes: also send `add`, `flush` and `delete` again; messages without a
+                `message_id` get one, so that they are stored once.
+            credentials: for TLS; plain text without.
+            metadata: sent with every call, for example an `authorization` for a gateway.
+        """
+        options = channel_options(retry_writes=retry_writes)
+        self._channel = (
+            aio.insecure_channel(address, options)
+            if credentials is None
+            else aio.secure_channel(address, credentials, options)
+        )
+        self._address = address
+        self._timeout_seconds = timeout_seconds
+        self._retry_writes = retry_writes
+        self._metadata = tuple((metadata or {}).items())
+        self._methods: dict[str, Callable[..., Any]] = {}
+
+    async def close(self) -> None:
+        """Ends the connection and every call under way."""
+        await self._channel.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.close()
+
+    async def add(
+        self,
+        session_id: str,
+        messages: Iterable[Message | Mapping[str, Any]],
+        *,
+        app_id: str | None = None,
+        project_id: str | None = None,
+        defer_extraction: bool = False,
+        async_mode: bool = False,
+        timeout_seconds: float | None = None,
+    ) -> AddResult:
+        """Appends up to 500 messages, in this order, to the buffer of a session.
+
+        When it returns the messages are on disk. A segment that they complete is extracted first,
+        unless `defer_extraction`; with `async_mode` the batch is queued and the result's
+        `request_id` is the id for `get_task`. Mappings are messages in the JSON of the API.
+        """
+        call = _calls.add(
+            session_id,
+            messages,
+            app_id=app_id,
+            project_id=project_id,
+            defer_extraction=defer_extraction,
+            async_mode=async_mode,
+            give_ids=self._retry_writes,
+        )
+        return await self._run(call, timeout_seconds)
+
+    async def flush(
+        self,
+        session_id: str,
+        *,
+        app_id: str | None = None,
+        project_id: str | None = None,
+        wait: bool | None = None,
+        timeout_seconds: float | None = None,
+    ) -> FlushResult:
+        """Closes the buffered segment of a session and extracts it now.
+
+        Unless `wait` is False, it also waits, for a bounded time, until the memories can be found.
+        """
+        call = _calls.flush(session_id, app_id=app_id, project_id=project_id, wait=wait)
+        return await self._run(call, timeout_seconds)
+
+    async def search(
+        self,
+        query: str,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        app_id: str | None = None,
+        project_id: str | None = None,
+        method: SearchMethod | None = None,
+        top_k: int | None = None,
+        radius: float | None = None,
+        min_score: float | None = None,
+        include_profile: bool = False,
+        enable_llm_rerank: bool = False,
+        filters: Filters | None = None,
+        timeout_seconds: float | None = None,
+    ) -> SearchResult:
+        """Finds the memories of one user or one agent that bear on a query, best first.
+
+        Args:
+            query: what to look for.
+            user_id: whose memory; exactly one of `user_id` and `agent_id`.
+            agent_id: whose memory, for an agent's cases and skills.
+            app_id: scope; "default" if absent.
+            project_id: scope; "default" if absent.
+            method: hybrid if absent.
+            top_k: 1 to 100 of each kind; -1 or absent: the server's own cap and radius.
+            radius: cosine floor of dense recall, 0 to 1.
+            min_score: floor of the final score, 0 to 1.
+            include_profile: also return the user's profile.
+            enable_llm_rerank: let the model rerank cases and skills.
+            filters: the filter language, such as `{"session_id": "s1"}`.
+            timeout_seconds: instead of the client's.
+        """
+        call = _calls.search(
+            query,
+            user_id=user_id,
+            agent_id=agent_id,
+            app_id=app_id,
+            project_id=project_id,
+            method=method,
+            top_k=top_k,
+            radius=radius,
+            min_score=min_score,
+            include_profile=include_profile,
+            enable_llm_rerank=enable_llm_rerank,
+            filters=filters,
+        )
+        return await self._run(call, timeout_seconds)
+
+    async def get(
+        self,
+        memory_type: MemoryType,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        app_id: str | None = None,
+        project_id: str | None = None,
+        page: int | None = None,
+        page_size: int | None = None,
+        sort_by: SortBy | None = None,
+        sort_order: SortOrder | None = None,
+        filters: Filters | None = None,
+        timeout_seconds: float | None = None,
+    ) -> Page:
+        """Lists memories of one kind of one owner, newest first unless told otherwise.
+
+        Pages count from 1 and hold 1 to 100 memories, 20 if absent.
+        """
+        call = _calls.get(
+            memory_type,
+            user_id=user_id,
+            agent_id=agent_id,
+            app_id=app_id,
+            project_id=project_id,
+            page=page,
+            page_size=page_size,
+            sort_by=sort_by,
+            sort_order=sort_order,
+            filters=filters,
+        )
+        return await self._run(call, timeout_seconds)
+
+    async def delete(
+        self,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        app_id: str | None = None,
+        project_id: str | None = None,
+        ids: Sequence[str] = (),
+        session_id: str | None = None,
+        filters: Filters | None = None,
+        everything: bool = False,
+        timeout_seconds: float | None = None,
+    ) -> DeleteResult:
+        """Removes memories of one owner for good: by ids, session or filter, or everything."""
+        call = _calls.delete(
+            user_id=user_id,
+            agent_id=agent_id,
+            app_id=app_id,
+            project_id=project_id,
+            ids=ids,
+            session_id=session_id,
+            filters=filters,
+            everything=everything,
+        )
+        return await self._run(call, timeout_seconds)
+
+    async def get_task(self, task_id: str, *, timeout_seconds: float | None = None) -> Task:
+        """The state of a queued request: `task_id` is the `request_id` of what was queued."""
+        return await self._run(_calls.get_task(task_id), timeout_seconds)
+
+    async def list_tasks(
+        self,
+        *,
+        session_id: str | None = None,
+        status: TaskStatus | None = None,
+        page: int | None = None,
+        page_size: int | None = None,
+        app_id: str | None = None,
+        project_id: str | None = None,
+        timeout_seconds: float | None = None,
+    ) -> TaskPage:
+        """Queued requests of a scope, newest first."""
+        call = _calls.list_tasks(
+            session_id=session_id,
+            status=status,
+            page=page,
+            page_size=page_size,
+            app_id=app_id,
+            project_id=project_id,
+        )
+        return await self._run(call, timeout_seconds)
+
+    async def trigger(
+        self,
+        name: str,
+        *,
+        wait_seconds: float | None = None,
+        force: bool = False,
+        timeout_seconds: float | None = None,
+    ) -> TriggerResult:
+        """Runs a strategy now and waits up to `wait_seconds` (120 if absent) for its runs.
+
+        The waiting comes on top of the time allowed for the call.
+        """
+        call = _calls.trigger(name, wait_seconds=wait_seconds, force=force)
+        return await self._run(call, timeout_seconds)
+
+    async def health(self, *, timeout_seconds: float | None = None) -> Health:
+        """What works, what does not, and how much is waiting."""
+        return await self._run(_calls.health(), timeout_seconds)
+
+    async def wait_until_ready(self, *, timeout_seconds: float | None = None) -> Health:
+        """Waits until a server answers, at most the time allowed, and returns its health.
+
+        Raises:
+            DeadlineExceededError: none did.
+        """
+        return await self._run(_calls.wait_until_ready(), timeout_seconds)
+
+    async def quiesce(self, *, timeout_seconds: float | None = None) -> QuiesceResult:
+        """Drains the Markdown-to-index queue and stops following Markdown, until a restart."""
+        return await self._run(_calls.quiesce(), timeout_seconds)
+
+    async def _run[Result](
+        self, call: _calls.Call[Result], timeout_seconds: float | None
+    ) -> Result:
+        allowed = self._timeout_seconds if timeout_seconds is None else timeout_seconds
+        under_way = self._method(call)(
+            call.request,
+            timeout=allowed + call.extra_seconds,
+            metadata=self._metadata,
+            wait_for_ready=call.wait_for_ready,
+        )
+        try:
+            response = await under_way
+            metadata = await under_way.trailing_metadata()
+        except grpc.RpcError as error:
+            raise from_rpc_error(error, self._address) from None
+        return call.read(response, request_id_of(metadata))
+
+    def _method(self, call: _calls.Call[Any]) -> Callable[..., Any]:
+        if call.method not in self._methods:
+            self._methods[call.method] = self._channel.unary_unary(
+                call.method,
+                request_serializer=type(call.request).SerializeToString,
+                response_deserializer=call.response_type.FromString,
+            )
+        return self._methods[call.method]
