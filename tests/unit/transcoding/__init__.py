@@ -1,0 +1,1 @@
+"""The HTTP transcoder and the validation that both surfaces share."""
