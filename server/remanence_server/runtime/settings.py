@@ -134,7 +134,7 @@ class SearchSettings(Section):
     """Defaults of a search that does not say."""
 
     default_radius: float = Field(
-        0.5, ge=0, le=1, description="Cosine floor of dense recall when top_k is -1"
+        0.25, ge=0, le=1, description="Cosine floor of dense recall when top_k is -1"
     )
     default_top_k: int = Field(
         100, ge=1, le=100, description="Results for each kind of a user's memory when top_k is -1"

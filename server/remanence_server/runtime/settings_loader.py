@@ -60,8 +60,8 @@ def load_settings_with_sources(
     """
     root = root.expanduser().absolute()
     values: dict[str, _Value] = {}
-    for source in (_from_file(root / FILE_NAME), _from_environment(environment)):
-        values.update(source)
+    values.update(_from_file(root / FILE_NAME))
+    values.update(_from_environment(environment))
     for key, value in (overrides or {}).items():
         if value is not None:
             values[key] = _Value(value, "flag")

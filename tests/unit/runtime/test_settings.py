@@ -121,7 +121,7 @@ def test_a_key_where_a_table_belongs_is_refused(tmp_path: Path) -> None:
 def test_settings_cannot_be_changed_once_loaded(tmp_path: Path) -> None:
     settings = load_settings(tmp_path, {})
     with pytest.raises(ValueError, match="frozen"):
-        settings.log.level = "debug"
+        settings.log.level = "debug"  # type: ignore[misc]
 
 
 def test_every_key_can_be_set_by_its_variable(tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""The gRPC surface: one server with reflection, health and channelz."""

@@ -1,0 +1,156 @@
+"""MemoryService."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import tzinfo
+
+from remanence.v2 import memory_pb2 as pb
+from remanence_server.api import records
+from remanence_server.api.filters import read_filter, session_shorthand
+from remanence_server.api.messages import read_message, unprocessed_message
+from remanence_server.api.servicers.unavailable import unavailable
+from remanence_server.api.transcoding import CallContext
+from remanence_server.domain.filters import Filter
+from remanence_server.domain.owners import Owner, Scope, Track
+from remanence_server.domain.records import AgentCase, AgentSkill, Episode, Kind, Profile
+from remanence_server.index.catalogue.interface import SortBy
+from remanence_server.memory.read import Listing, ReadPath, list_memories, search_memories
+from remanence_server.memory.write import (
+    AddBatch,
+    WritePath,
+    WriteStatus,
+    add_messages,
+    flush_session,
+)
+from remanence_server.retrieval.results import Method, Query
+from remanence_server.runtime.errors import invalid_input
+
+_METHODS: Mapping[int, Method] = {
+    pb.SEARCH_METHOD_KEYWORD: Method.KEYWORD,
+    pb.SEARCH_METHOD_VECTOR: Method.VECTOR,
+    pb.SEARCH_METHOD_HYBRID: Method.HYBRID,
+    pb.SEARCH_METHOD_AGENTIC: Method.AGENTIC,
+    # A legacy name of the same loop.
+    pb.SEARCH_METHOD_LLM_MULTIROUND: Method.AGENTIC,
+}
+_KINDS: Mapping[int, Kind] = {
+    pb.MEMORY_TYPE_EPISODE: Kind.EPISODE,
+    pb.MEMORY_TYPE_PROFILE: Kind.PROFILE,
+    pb.MEMORY_TYPE_AGENT_CASE: Kind.AGENT_CASE,
+    pb.MEMORY_TYPE_AGENT_SKILL: Kind.AGENT_SKILL,
+}
+_ADD_STATUS: Mapping[WriteStatus, pb.AddStatus] = {
+    WriteStatus.ACCUMULATED: pb.ADD_STATUS_ACCUMULATED,
+    WriteStatus.EXTRACTED: pb.ADD_STATUS_EXTRACTED,
+}
+_FLUSH_STATUS: Mapping[WriteStatus, pb.FlushStatus] = {
+    WriteStatus.EXTRACTED: pb.FLUSH_STATUS_EXTRACTED,
+    WriteStatus.NO_EXTRACTION: pb.FLUSH_STATUS_NO_EXTRACTION,
+}
+_SORT_BY: Mapping[int, SortBy] = {
+    pb.SORT_BY_TIMESTAMP: SortBy.TIMESTAMP,
+    pb.SORT_BY_UPDATED_AT: SortBy.UPDATED_AT,
+}
+_SERVER_DEFAULT_TOP_K = -1
+
+
+class MemoryServicer:
+    """Messages in, memories out."""
+
+    def __init__(self, write_path: WritePath, read_path: ReadPath, zone: tzinfo) -> None:
+        self._write_path = write_path
+        self._read_path = read_path
+        self._zone = zone
+
+    async def Add(self, request: pb.AddRequest, context: CallContext) -> pb.AddResponse:  # noqa: N802
+        """Appends a batch to a session."""
+        batch = AddBatch(
+            scope=Scope(request.app_id, request.project_id),
+            session_id=request.session_id,
+            messages=[read_message(item) for item in request.messages],
+            defer_extraction=request.defer_extraction,
+        )
+        status = await add_messages(self._write_path, batch)
+        return pb.AddResponse(message_count=len(request.messages), status=_ADD_STATUS[status])
+
+    async def Flush(self, request: pb.FlushRequest, context: CallContext) -> pb.FlushResponse:  # noqa: N802
+        """Extracts what a session has buffered."""
+        status = await flush_session(
+            self._write_path,
+            Scope(request.app_id, request.project_id),
+            request.session_id,
+            wait_until_visible=request.wait,
+        )
+        return pb.FlushResponse(status=_FLUSH_STATUS[status])
+
+    async def Search(self, request: pb.SearchRequest, context: CallContext) -> pb.SearchResponse:  # noqa: N802
+        """Ranks the memories of one owner."""
+        if not request.query.strip():
+            raise invalid_input("the query needs more than white space", "query")
+        owner = _owner(request)
+        query = Query(
+            owner=owner,
+            text=request.query,
+            method=_METHODS[request.method],
+            top_k=None if request.top_k == _SERVER_DEFAULT_TOP_K else request.top_k,
+            radius=request.radius if request.HasField("radius") else None,
+            minimum_score=request.min_score if request.HasField("min_score") else None,
+            where=self._where(request),
+        )
+        session_id = session_shorthand(request.filters) if request.HasField("filters") else None
+        found = await search_memories(
+            self._read_path,
+            query,
+            include_profile=request.include_profile,
+            unprocessed_session=session_id,
+        )
+        return pb.SearchResponse(
+            episodes=[records.search_episode(hit) for hit in found.episodes],
+            profiles=[records.search_profile(profile) for profile in found.profiles],
+            agent_cases=[records.search_case(hit) for hit in found.cases],
+            agent_skills=[records.search_skill(hit) for hit in found.skills],
+            unprocessed_messages=[
+                unprocessed_message(owner.scope, session_id or "", message)
+                for message in found.unprocessed
+            ],
+        )
+
+    async def Get(self, request: pb.GetRequest, context: CallContext) -> pb.GetResponse:  # noqa: N802
+        """Lists the memories of one owner."""
+        listing = Listing(
+            owner=_owner(request),
+            kind=_KINDS[request.memory_type],
+            page=request.page,
+            page_size=request.page_size,
+            sort_by=_SORT_BY[request.sort_by],
+            descending=request.sort_order == pb.SORT_ORDER_DESC,
+            where=self._where(request),
+        )
+        page = await list_memories(self._read_path, listing)
+        response = pb.GetResponse(total_count=page.total_count, count=len(page.records))
+        for record in page.records:
+            match record:
+                case Episode():
+                    response.episodes.append(records.get_episode(record))
+                case Profile():
+                    response.profiles.append(records.get_profile(record))
+                case AgentCase():
+                    response.agent_cases.append(records.get_case(record))
+                case AgentSkill():
+                    response.agent_skills.append(records.get_skill(record))
+        return response
+
+    async def Delete(self, request: pb.DeleteRequest, context: CallContext) -> pb.DeleteResponse:  # noqa: N802
+        """Comes with the release that makes deletion final."""
+        raise unavailable("delete")
+
+    def _where(self, request: pb.SearchRequest | pb.GetRequest) -> Filter | None:
+        return read_filter(request.filters, self._zone) if request.HasField("filters") else None
+
+
+def _owner(request: pb.SearchRequest | pb.GetRequest) -> Owner:
+    scope = Scope(request.app_id, request.project_id)
+    if request.HasField("user_id"):
+        return Owner(scope, Track.USER, request.user_id)
+    return Owner(scope, Track.AGENT, request.agent_id)

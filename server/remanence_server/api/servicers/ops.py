@@ -1,0 +1,104 @@
+"""OpsService: health and quiesce."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from remanence.v2 import ops_pb2 as pb
+from remanence_server.api.transcoding import CallContext
+from remanence_server import __version__
+from remanence_server.index.catalogue.interface import Catalogue
+from remanence_server.projection.follower import Follower
+from remanence_server.projection.projector import Projector
+from remanence_server.runtime.supervision import Supervisor
+from remanence_server.state.jobs.store import JobStore
+
+# Features of the contract that this build does not carry, under the names of the reference.
+_DISABLED_FEATURES = (
+    "async_mode",
+    "delete",
+    "knowledge",
+    "multimodal_upload",
+    "ome",
+    "reflection",
+    "skill_extraction",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HealthSources:
+    """Where health is read from."""
+
+    supervisor: Supervisor
+    job_store: JobStore
+    projector: Projector
+    follower: Follower
+    catalogue: Catalogue
+
+
+class OpsServicer:
+    """Probes and switches."""
+
+    def __init__(self, sources: HealthSources) -> None:
+        self._sources = sources
+
+    async def GetHealth(  # noqa: N802
+        self, request: pb.GetHealthRequest, context: CallContext
+    ) -> pb.GetHealthResponse:
+        """Reports what works and what waits."""
+        sources = self._sources
+        jobs = await sources.job_store.counts()
+        counts = await sources.catalogue.counts()
+        projection = sources.projector.state()
+        failing = sources.supervisor.failing()
+        reasons = [f"background loop '{name}' is being restarted" for name in failing]
+        if jobs.dead_letter:
+            reasons.append(f"{jobs.dead_letter} jobs were given up")
+        reasons += projection.reasons
+        if sources.follower.quiesced:
+            reasons.append("quiesced: hand edits are not followed until the next start")
+        return pb.GetHealthResponse(
+            status="degraded" if reasons else "ok",
+            version=__version__,
+            capabilities=pb.HealthCapabilities(
+                llm=False, embed=True, rerank=False, multimodal_llm=False, parser=False
+            ),
+            disabled_features=_DISABLED_FEATURES,
+            cascade=pb.CascadeHealth(
+                healthy=not projection.reasons,
+                reasons=projection.reasons,
+                pending=projection.pending,
+                failed_permanent=projection.broken_entries,
+                failed_retryable=projection.consecutive_failures,
+                drain_consecutive_failures=projection.consecutive_failures,
+                index_rows={kind.value: rows for kind, rows in counts.items()},
+            ),
+            memorize_queue=pb.MemorizeQueueHealth(
+                healthy=True,
+                reasons=["the asynchronous queue is not in this build: calls run synchronously"],
+                loop_alive=False,
+                accepting=False,
+            ),
+            reasons=reasons,
+            jobs=pb.JobsHealth(
+                healthy=not failing,
+                pending=jobs.queued,
+                running=jobs.running,
+                dead_letters=jobs.dead_letter,
+            ),
+        )
+
+    async def Quiesce(  # noqa: N802
+        self, request: pb.QuiesceRequest, context: CallContext
+    ) -> pb.QuiesceResponse:
+        """Drains the projection and stops following hand edits until the next start."""
+        before = self._sources.projector.state().pending
+        await self._sources.follower.quiesce()
+        after = self._sources.projector.state()
+        return pb.QuiesceResponse(
+            quiesced=True,
+            drained=before - after.pending,
+            pending_before=before,
+            pending_after=after.pending,
+            failed_permanent=after.broken_entries,
+        )

@@ -1,0 +1,1 @@
+"""Conversations from files, for `remanence import`: reading, sending, and where it stopped."""

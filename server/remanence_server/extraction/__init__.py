@@ -1,0 +1,1 @@
+"""From closed memory cells to episodes, facts, profiles and cases."""

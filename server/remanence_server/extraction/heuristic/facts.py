@@ -1,0 +1,170 @@
+"""Facts: each sentence that tells something, verbatim, with its speaker and its dates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import tzinfo
+
+from remanence_server.domain.messages import Message
+from remanence_server.extraction.heuristic.conversation import Conversation, Line
+from remanence_server.extraction.heuristic.dates import annotation
+from remanence_server.extraction.heuristic.informative import (
+    THRESHOLD,
+    is_question,
+    points_back,
+    weight,
+)
+from remanence_server.extraction.heuristic.sentences import clip
+from remanence_server.extraction.heuristic.words import CJK, is_cjk, one_line, words
+from remanence_server.extraction.interface import FactDraft
+from remanence_server.runtime.instants import day_of
+
+# Each fact is embedded: a cell with more is a document, and its head, its tail and its most
+# telling parts stand for it. The episode and the transcript hold all of it.
+MAXIMUM_FACTS = 200
+# An assistant's answer is long where the user's words are few; its best sentences are enough.
+_MAXIMUM_OF_ASSISTANT_TURN = 6
+_ASSISTANT_THRESHOLD = THRESHOLD + 2.0
+# A sentence that points back ("It was…") is kept with the one it points to, up to this length.
+_JOINED_CHARACTERS = 280
+_BARE_ANSWER_WORDS = 8
+_BARE_ANSWER_CJK = 14
+_ASKED_CHARACTERS = 160
+_SOCIAL_QUESTION = re.compile(
+    r"how(?:'s| is| are| have)\s+(?:it|you|things|everything|life)\b|what'?s (?:up|new)|"
+    r"^(?:really|right|isn't it|don't you think|you know|how about you|what about you|and you)\b|"
+    r"你好吗|怎么样|元気|잘 지내",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """A candidate: the words, who says them where, and how much they tell."""
+
+    line: Line
+    text: str
+    weight: float
+    question: Line | None = None
+    asked: str = ""
+
+
+def extract_facts(conversation: Conversation, zone: tzinfo) -> tuple[FactDraft, ...]:
+    """The facts of a conversation: people first, then the assistant, each in the order said."""
+    from_people: list[_Statement] = []
+    from_assistant: list[_Statement] = []
+    previous: Line | None = None
+    for line in conversation.lines:
+        if line.concerns_owner:
+            statements = list(_statements(line, previous, conversation))
+            if line.is_assistant:
+                from_assistant += _best(statements)
+            else:
+                from_people += statements
+        previous = line
+    drafts: dict[str, FactDraft] = {}
+    for statement in _bounded(from_people + from_assistant):
+        draft = _draft(statement, zone)
+        drafts.setdefault(draft.content.casefold(), draft)
+    return tuple(drafts.values())
+
+
+def _statements(
+    line: Line, previous: Line | None, conversation: Conversation
+) -> Iterator[_Statement]:
+    """What one turn says, its pronouns kept with what they stand for."""
+    to_assistant = conversation.with_assistant and not line.is_assistant
+    answer = _bare_answer(line, previous, conversation)
+    if answer is not None:
+        yield answer
+        return
+    threshold = _ASSISTANT_THRESHOLD if line.is_assistant else THRESHOLD
+    pending: _Statement | None = None
+    follows = False
+    for sentence in line.sentences():
+        value = weight(sentence, conversation.name_parts, to_assistant=to_assistant)
+        if value < threshold:
+            follows = False
+            continue
+        if (
+            pending is not None
+            and follows
+            and points_back(sentence)
+            and len(pending.text) + len(sentence) < _JOINED_CHARACTERS
+        ):
+            pending = _Statement(line, f"{pending.text} {sentence}", pending.weight + value)
+        else:
+            if pending is not None:
+                yield pending
+            pending = _Statement(line, sentence, value)
+        follows = True
+    if pending is not None:
+        yield pending
+
+
+def _bare_answer(
+    line: Line, previous: Line | None, conversation: Conversation
+) -> _Statement | None:
+    """A short answer with its question, without which it says nothing."""
+    if previous is None or line.is_assistant or previous.speaker == line.speaker:
+        return None
+    sentences = list(line.sentences())
+    if not sentences or len(sentences) > 2 or is_question(sentences[-1]):
+        return None
+    text = " ".join(sentences)
+    if is_cjk(text):
+        bare = len(CJK.findall(text)) <= _BARE_ANSWER_CJK
+    else:
+        bare = len(words(text)) <= _BARE_ANSWER_WORDS
+    if not bare or not words(text):
+        return None
+    asked = next((asked for asked in reversed(list(previous.sentences()))), "")
+    if not is_question(asked) or _SOCIAL_QUESTION.search(asked):
+        return None
+    # As a statement the question must tell something, or the pair is small talk.
+    stated = weight(asked.rstrip("?？؟ ") + ".", conversation.name_parts)
+    if stated < THRESHOLD - 1.0:
+        return None
+    return _Statement(line, text, THRESHOLD + stated, previous, clip(asked, _ASKED_CHARACTERS))
+
+
+def _best(statements: list[_Statement]) -> list[_Statement]:
+    """The most telling statements of an assistant's turn, in the order said."""
+    kept = sorted(range(len(statements)), key=lambda at: (-statements[at].weight, at))
+    return [statements[at] for at in sorted(kept[:_MAXIMUM_OF_ASSISTANT_TURN])]
+
+
+def _bounded(statements: list[_Statement]) -> list[_Statement]:
+    """At most `MAXIMUM_FACTS`: the head, the tail, and the most telling between them."""
+    seen: dict[tuple[str, str], _Statement] = {}
+    for statement in statements:
+        seen.setdefault((statement.line.speaker, statement.text.casefold()), statement)
+    distinct = list(seen.values())
+    if len(distinct) <= MAXIMUM_FACTS:
+        return distinct
+    end = MAXIMUM_FACTS // 4
+    middle = range(end, len(distinct) - end)
+    best = sorted(middle, key=lambda at: (-distinct[at].weight, at))[: MAXIMUM_FACTS - 2 * end]
+    return [*distinct[:end], *(distinct[at] for at in sorted(best)), *distinct[-end:]]
+
+
+def _draft(statement: _Statement, zone: tzinfo) -> FactDraft:
+    line, question = statement.line, statement.question
+    message: Message = line.message
+    spoken = one_line(statement.text)
+    dates = annotation(spoken, day_of(message.timestamp_ms, zone))
+    sources: tuple[Message, ...]
+    if question is None:
+        content = f"{line.speaker}: {spoken}"
+        sources = (message,)
+    else:
+        content = f"{line.speaker}, asked “{one_line(statement.asked)}”: {spoken}"
+        sources = (question.message, message)
+    return FactDraft(
+        content=f"{content} {dates}" if dates else content,
+        message_ids=tuple(source.message_id for source in sources),
+        timestamp_ms=message.timestamp_ms,
+        sender_ids=tuple(dict.fromkeys(source.sender_id for source in reversed(sources))),
+    )

@@ -1,0 +1,108 @@
+"""Which thread talks to the database: one writes, two read, and quick reads stay on the loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import apsw
+
+from remanence_server.index.catalogue.rows import Owners
+from remanence_server.index.catalogue.schema import meta_value, open_reader, open_writer, put_meta
+from remanence_server.index.catalogue.writes import Change
+from remanence_server.runtime.errors import ErrorCode, ServiceError
+
+_READER_THREADS = 2
+_DISK_ERRORS = (
+    apsw.FullError,
+    apsw.IOError,
+    apsw.ReadOnlyError,
+    apsw.CantOpenError,
+    apsw.BusyError,
+)
+
+
+class Reading:
+    """A connection that reads, and the owners it has met. For one thread."""
+
+    def __init__(self, index_directory: Path) -> None:
+        self.connection = open_reader(index_directory)
+        self.owners = Owners()
+
+
+class Connections:
+    """The connections to the two files, each used by one thread only."""
+
+    def __init__(self, index_directory: Path, fingerprint: str) -> None:
+        self._directory = index_directory
+        self._write_connection = open_writer(index_directory, fingerprint)
+        self._write_owners = Owners()
+        # The change counter after the last commit.
+        self.stamp = int(meta_value(self._write_connection, "stamp") or 0)
+        # For reads on the event loop itself.
+        self.inline = Reading(index_directory)
+        self._readings = [self.inline]
+        self._local = threading.local()
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="catalogue-write")
+        self._readers = ThreadPoolExecutor(_READER_THREADS, thread_name_prefix="catalogue-read")
+
+    def is_filled(self) -> bool:
+        """Whether Markdown has been read whole into this catalogue."""
+        return bool(meta_value(self.inline.connection, "filled"))
+
+    async def read[Result](self, work: Callable[[Reading], Result]) -> Result:
+        """Runs a read on a thread."""
+        return await asyncio.get_running_loop().run_in_executor(
+            self._readers, lambda: work(self._thread_reading())
+        )
+
+    async def write[Result](self, work: Callable[[Change], Result]) -> Result:
+        """Runs a change as one transaction on the thread that writes.
+
+        Raises:
+            ServiceError: EXTERNAL_SERVICE_UNAVAILABLE when the disk does not take it.
+        """
+        job = asyncio.get_running_loop().run_in_executor(self._writer, self._transact, work)
+        # Shielded: a write that has begun is seen through, whoever waited for it.
+        return await asyncio.shield(job)
+
+    async def close(self) -> None:
+        """Finishes what has been handed in and closes the files."""
+        await asyncio.to_thread(self._writer.shutdown)
+        await asyncio.to_thread(self._readers.shutdown)
+        for reading in self._readings:
+            reading.connection.close()
+        self._write_connection.close()
+
+    def _transact[Result](self, work: Callable[[Change], Result]) -> Result:
+        connection = self._write_connection
+        change = Change(connection, self._write_owners, self.stamp)
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                result = work(change)
+                if change.stamp != change.start:
+                    put_meta(connection, "stamp", change.stamp)
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                self._write_owners.forget()
+                raise
+        except _DISK_ERRORS as error:
+            raise ServiceError(
+                ErrorCode.EXTERNAL_SERVICE_UNAVAILABLE,
+                "The index cannot be written: the disk is full, read-only or in use",
+            ) from error
+        self.stamp = change.stamp
+        return result
+
+    def _thread_reading(self) -> Reading:
+        reading: Reading | None = getattr(self._local, "reading", None)
+        if reading is None:
+            reading = self._local.reading = Reading(self._directory)
+            self._readings.append(reading)
+        return reading

@@ -1,0 +1,124 @@
+"""The keyword index on Lucene, for async callers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from remanence_server.domain.filters import Filter
+from remanence_server.index.jvm import JavaThread
+from remanence_server.index.lexical.interface import LexicalDocument, LexicalMatches
+from remanence_server.index.lexical.lucene_engine import LuceneEngine, translate_java_error
+from remanence_server.index.lexical.lucene_search import LuceneSearch
+from remanence_server.runtime.errors import ErrorCode, ServiceError
+
+# BM25's usual values for short passages: term counts saturate early, length matters little.
+DEFAULT_K1 = 0.9
+DEFAULT_B = 0.4
+
+
+class LuceneIndex:
+    """A `LexicalIndex` in a directory of its own.
+
+    All calls of the process run one after the other on the Java thread.
+    """
+
+    def __init__(self, thread: JavaThread, engine: LuceneEngine, search: LuceneSearch) -> None:
+        self._thread = thread
+        self._engine = engine
+        self._search = search
+
+    @classmethod
+    async def open(
+        cls,
+        directory: Path,
+        thread: JavaThread,
+        *,
+        k1: float = DEFAULT_K1,
+        b: float = DEFAULT_B,
+    ) -> LuceneIndex:
+        """Open the index in `directory`; where there is none, or a damaged one, start an empty one.
+
+        Args:
+            directory: Made when missing; files in it belong to the index.
+            thread: The process's Java thread.
+            k1: BM25's saturation of term counts.
+            b: BM25's weight of the passage length, 0 to 1.
+
+        Raises:
+            ServiceError: CAPABILITY_UNAVAILABLE when Java cannot start, CONFIGURATION_ERROR when
+                another process has the directory, EXTERNAL_SERVICE_UNAVAILABLE when the disk fails.
+        """
+
+        def start() -> LuceneIndex:
+            engine = LuceneEngine(directory, k1, b)
+            return cls(thread, engine, LuceneSearch(engine))
+
+        return await thread.run(_translating_errors, start)
+
+    async def apply(
+        self, stamp: int, upserts: Sequence[LexicalDocument], deletes: Sequence[int]
+    ) -> None:
+        """See `LexicalIndex.apply`."""
+        await self._run(lambda: self._engine.apply(stamp, upserts, deletes))
+
+    async def search(
+        self,
+        partition: str,
+        channels: Sequence[str],
+        text: str,
+        limit: int,
+        where: Filter | None = None,
+        passage_ids: Sequence[int] | None = None,
+    ) -> LexicalMatches:
+        """See `LexicalIndex.search`."""
+        return await self._run(
+            lambda: self._search.search(partition, channels, text, limit, where, passage_ids)
+        )
+
+    async def committed_stamp(self) -> int:
+        """See `LexicalIndex.committed_stamp`."""
+        return self._engine.committed_stamp
+
+    async def commit(self) -> None:
+        """See `LexicalIndex.commit`."""
+        await self._run(self._engine.commit)
+
+    async def count(self) -> int:
+        """See `LexicalIndex.count`."""
+        return await self._run(self._engine.count)
+
+    async def clear(self) -> None:
+        """See `LexicalIndex.clear`."""
+        await self._run(self._engine.clear)
+
+    async def close(self) -> None:
+        """See `LexicalIndex.close`."""
+        await self._run(self._engine.close)
+
+    async def _run[T](self, function: Callable[[], T]) -> T:
+        def call() -> T:
+            try:
+                return _translating_errors(function)
+            except ServiceError:
+                _translating_errors(self._engine.recover)
+                raise
+
+        return await self._thread.run(call)
+
+
+def _translating_errors[T](function: Callable[[], T]) -> T:
+    import jnius
+
+    try:
+        return function()
+    except jnius.JavaException as error:
+        class_name = error.classname or "unknown"
+    except OSError:
+        raise ServiceError(
+            ErrorCode.EXTERNAL_SERVICE_UNAVAILABLE,
+            "The keyword index cannot be read or written",
+            retry_after_seconds=5.0,
+        ) from None
+    # Outside the handler: the Java exception must not travel as context, it may quote a passage.
+    raise translate_java_error(class_name)

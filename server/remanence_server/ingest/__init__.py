@@ -1,0 +1,1 @@
+"""From accepted messages to closed segments: content items, boundaries, cells."""

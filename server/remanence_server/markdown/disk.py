@@ -1,0 +1,238 @@
+"""Bytes to disk and back: durable appends, atomic replacement, and what a full disk means."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from remanence_server.markdown.paths import WORK_FOLDER
+from remanence_server.runtime.errors import ErrorCode, ServiceError
+
+# Names of the points where a test may stop or kill the process.
+FaultPoint = Callable[[str], None]
+BETWEEN_TEMPORARY_AND_RENAME = "markdown.between_temporary_and_rename"
+AFTER_APPEND_BEFORE_SYNC = "markdown.after_append_before_sync"
+
+# Inside the work folder: out of sight of scans, on the same disk, and quickly emptied.
+_TEMPORARY_FOLDER = "markdown"
+_TEMPORARY_SUFFIX = ".tmp"
+_RETRY_AFTER_SECONDS = 5.0
+_MESSAGES = {
+    errno.ENOSPC: "storage is full",
+    errno.EDQUOT: "storage is full",
+    errno.EFBIG: "storage is full",
+    errno.EROFS: "storage is read-only",
+    errno.EACCES: "storage is read-only",
+    errno.EPERM: "storage is read-only",
+}
+
+
+def no_fault(name: str) -> None:
+    """The fault point of production: nothing happens."""
+    del name
+
+
+@contextlib.contextmanager
+def storage_errors(*, missing_passes: bool = False) -> Iterator[None]:
+    """Turns errors of the file system into EXTERNAL_SERVICE_UNAVAILABLE, without their paths.
+
+    With `missing_passes`, FileNotFoundError is left to the caller: a file may just be gone.
+    """
+    try:
+        yield
+    except OSError as error:
+        if missing_passes and isinstance(error, FileNotFoundError):
+            raise
+        message = _MESSAGES.get(error.errno or 0, "storage has failed")
+        raise ServiceError(
+            ErrorCode.EXTERNAL_SERVICE_UNAVAILABLE,
+            message,
+            retry_after_seconds=_RETRY_AFTER_SECONDS,
+        ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class FileStamp:
+    """What changes when a file is written or replaced."""
+
+    inode: int
+    size: int
+    modified_ns: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> Self:
+        """The stamp in a stat result."""
+        return cls(status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+def stamp_of(path: Path) -> FileStamp | None:
+    """The stamp of a file; None when there is no such file."""
+    try:
+        return FileStamp.of(os.lstat(path))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def read_file(path: Path, maximum_bytes: int | None = None) -> tuple[bytes, FileStamp]:
+    """A file's bytes (at most `maximum_bytes`) with the stamp they belong to. Follows no link."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        stamp = FileStamp.of(os.fstat(descriptor))
+        return file.read(-1 if maximum_bytes is None else maximum_bytes), stamp
+
+
+def sync_descriptor(descriptor: int) -> None:
+    """Waits until the bytes of an open file are on the medium."""
+    full_sync = getattr(fcntl, "F_FULLFSYNC", None)  # macOS: fsync stops at the drive's cache
+    if full_sync is not None:
+        fcntl.fcntl(descriptor, full_sync)
+    else:
+        os.fsync(descriptor)
+
+
+def sync_folder(folder: Path) -> None:
+    """Makes the names in a folder durable."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def make_folder(root: Path, folder: Path) -> tuple[Path, ...]:
+    """Makes a folder and its parents below the root; returns those whose names must be synced.
+
+    Raises ServiceError when a link on the way leads out of the root, and when the root is missing:
+    its disk may not be mounted, and what is written in its place would be hidden later.
+    """
+    if not root.is_dir():
+        raise ServiceError(
+            ErrorCode.EXTERNAL_SERVICE_UNAVAILABLE,
+            "storage is missing",
+            retry_after_seconds=_RETRY_AFTER_SECONDS,
+        )
+    missing: list[Path] = []
+    present = folder
+    while not present.is_dir():
+        missing.append(present)
+        present = present.parent
+    actual_root = os.path.realpath(root)
+    if os.path.commonpath((os.path.realpath(present), actual_root)) != actual_root:
+        raise ServiceError(
+            ErrorCode.CONFIGURATION_ERROR, "a folder of the memory leads outside the memory root"
+        )
+    for path in reversed(missing):
+        path.mkdir(exist_ok=True)
+    return tuple(path.parent for path in missing)
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Writes every byte; a short write goes on until the system says why it was short."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def append_durably(
+    path: Path, data: bytes, expected: FileStamp, fault: FaultPoint = no_fault
+) -> FileStamp | None:
+    """Appends to an existing file and syncs it. On an error the file is as it was before.
+
+    Returns the new stamp, or None, with nothing written, when the file is no longer the one
+    `expected`: a person has saved it meanwhile.
+    """
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        if FileStamp.of(os.fstat(descriptor)) != expected:
+            return None
+        try:
+            write_all(descriptor, data)
+            fault(AFTER_APPEND_BEFORE_SYNC)
+            sync_descriptor(descriptor)
+        except OSError:
+            # After a failed sync the pages count as clean: only taking the bytes back makes sure
+            # that a repeat does not find them and believe them.
+            with contextlib.suppress(OSError):
+                os.ftruncate(descriptor, expected.size)
+            raise
+        stamp = FileStamp.of(os.fstat(descriptor))
+        named = stamp_of(path)
+        # An editor that renamed its copy over ours has taken the name; what we wrote has none.
+        return stamp if named is not None and named.inode == stamp.inode else None
+    finally:
+        os.close(descriptor)
+
+
+def truncate_durably(path: Path, size: int) -> None:
+    """Cuts a file's end off."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        os.ftruncate(descriptor, size)
+        sync_descriptor(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_file(path: Path) -> None:
+    """Syncs what is in a file already."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        sync_descriptor(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def replace_durably(
+    root: Path,
+    path: Path,
+    data: bytes,
+    expected: FileStamp | None,
+    fault: FaultPoint = no_fault,
+) -> FileStamp | None:
+    """Puts a whole new file in the place of `expected` (None: there is none yet), atomically.
+
+    Returns the new stamp, or None, with nothing changed, when the file at `path` is not `expected`.
+    """
+    touched = make_folder(root, path.parent)
+    work_folder = root / WORK_FOLDER / _TEMPORARY_FOLDER
+    make_folder(root, work_folder)
+    temporary = work_folder / f"{secrets.token_hex(8)}{_TEMPORARY_SUFFIX}"
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        try:
+            write_all(descriptor, data)
+            sync_descriptor(descriptor)
+        finally:
+            os.close(descriptor)
+        fault(BETWEEN_TEMPORARY_AND_RENAME)
+        if stamp_of(path) != expected:
+            temporary.unlink()
+            return None
+        temporary.rename(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+    for folder in (path.parent, *touched):
+        sync_folder(folder)
+    # Somebody may have removed it again already; it was written all the same.
+    return stamp_of(path) or FileStamp(0, len(data), 0)
+
+
+def remove_temporary_files(root: Path) -> int:
+    """Removes what a killed process left half-written. Only for the process that owns the root."""
+    count = 0
+    for path in (root / WORK_FOLDER / _TEMPORARY_FOLDER).glob(f"*{_TEMPORARY_SUFFIX}"):
+        path.unlink(missing_ok=True)
+        count += 1
+    return count

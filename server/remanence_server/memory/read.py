@@ -1,0 +1,133 @@
+"""Search and get: what is remembered, ranked or listed, within one owner."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from remanence_server.domain.filters import Filter
+from remanence_server.domain.messages import Message
+from remanence_server.domain.owners import Owner, Track
+from remanence_server.domain.records import Kind, Profile, Record
+from remanence_server.index.catalogue.interface import Catalogue, SortBy
+from remanence_server.retrieval.results import CaseHit, EpisodeHit, Query, SkillHit
+from remanence_server.state.sessions import SessionStore
+
+
+class Retriever(Protocol):
+    """Ranks the memories of one owner."""
+
+    async def episodes(self, query: Query) -> tuple[EpisodeHit, ...]:
+        """Episodes of a user, best first."""
+        ...
+
+    async def cases(self, query: Query) -> tuple[CaseHit, ...]:
+        """Cases of an agent, best first."""
+        ...
+
+    async def skills(self, query: Query) -> tuple[SkillHit, ...]:
+        """Skills of an agent, best first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """One page of records of one kind. `page` counts from 1."""
+
+    owner: Owner
+    kind: Kind
+    page: int
+    page_size: int
+    sort_by: SortBy
+    descending: bool
+    where: Filter | None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The records of a page, and how many match on all pages."""
+
+    total_count: int
+    records: tuple[Record, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """All that a search returns."""
+
+    episodes: tuple[EpisodeHit, ...] = ()
+    cases: tuple[CaseHit, ...] = ()
+    skills: tuple[SkillHit, ...] = ()
+    profiles: tuple[Profile, ...] = ()
+    unprocessed: tuple[Message, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPath:
+    """What search and get need."""
+
+    catalogue: Catalogue
+    retriever: Retriever
+    sessions: SessionStore
+
+
+async def search_memories(
+    path: ReadPath, query: Query, *, include_profile: bool, unprocessed_session: str | None
+) -> Found:
+    """Ranks the memories of the query's owner; adds the profile and open messages if asked for."""
+    unprocessed = _unprocessed(path, query.owner, unprocessed_session)
+    if query.owner.track is Track.USER:
+        episodes, messages, profiles = await asyncio.gather(
+            path.retriever.episodes(query),
+            unprocessed,
+            _profiles(path, query.owner) if include_profile else _nothing(),
+        )
+        return Found(episodes=episodes, profiles=profiles, unprocessed=messages)
+    cases, skills, messages = await asyncio.gather(
+        path.retriever.cases(query), path.retriever.skills(query), unprocessed
+    )
+    return Found(cases=cases, skills=skills, unprocessed=messages)
+
+
+async def list_memories(path: ReadPath, listing: Listing) -> Page:
+    """Lists records of one kind, unranked, in a total order."""
+    if listing.kind is Kind.PROFILE:
+        # At most one, whatever page or filter was asked for.
+        profiles = await _profiles(path, listing.owner)
+        return Page(len(profiles), profiles)
+    total, records = await path.catalogue.list_records(
+        listing.owner,
+        listing.kind,
+        where=listing.where,
+        sort_by=listing.sort_by,
+        descending=listing.descending,
+        offset=(listing.page - 1) * listing.page_size,
+        limit=listing.page_size,
+    )
+    return Page(total, tuple(records))
+
+
+async def _unprocessed(
+    path: ReadPath, owner: Owner, session_id: str | None
+) -> tuple[Message, ...]:
+    if session_id is None:
+        return ()
+    buffered = await path.sessions.buffered(owner.scope, session_id)
+    return tuple(entry.message for entry in buffered)
+
+
+async def _profiles(path: ReadPath, owner: Owner) -> tuple[Profile, ...]:
+    records: Sequence[Record] = (
+        await path.catalogue.list_records(
+            owner,
+            Kind.PROFILE,
+            limit=1,
+        )
+    )[1]
+    return tuple(record for record in records if isinstance(record, Profile))
+
+
+async def _nothing() -> tuple[Profile, ...]:
+    return ()

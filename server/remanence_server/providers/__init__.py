@@ -1,0 +1,1 @@
+"""What others compute for us: embeddings, rerankers, language models. Behind small interfaces."""

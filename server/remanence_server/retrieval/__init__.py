@@ -1,0 +1,1 @@
+"""Which memories bear on a question: recall channels, fusion, calibration, reranking."""

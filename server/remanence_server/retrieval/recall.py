@@ -1,0 +1,169 @@
+"""Recall: what each channel finds, climbed to the records that a search returns."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from remanence_server.domain.filters import Filter
+from remanence_server.domain.owners import Owner
+from remanence_server.domain.records import Kind
+from remanence_server.index.catalogue.interface import Catalogue, PassageHome
+from remanence_server.index.dense.interface import DenseHit, DenseIndex
+from remanence_server.index.lexical.interface import LexicalIndex, LexicalMatches
+from remanence_server.index.partitions import partition_key
+from remanence_server.providers.embeddings.interface import Embedder
+from remanence_server.retrieval.scoring import climb_decayed, climb_max, lexical_strength
+
+# Hits of each channel. 100 find as much on conversations; the rest is for owners with many more.
+_HITS_PER_CHANNEL = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Indexes:
+    """Where recall looks."""
+
+    catalogue: Catalogue
+    lexical: LexicalIndex
+    dense: DenseIndex
+    embedder: Embedder
+
+
+@dataclass(frozen=True, slots=True)
+class Channels:
+    """The channels of one kind of record.
+
+    An episode is found by the best of its windows (or by its own text) and by the sum of its best
+    facts; a kind with one lexical channel counts it twice, so that the same weights serve.
+    """
+
+    best_of: tuple[str, ...]
+    sum_of: tuple[str, ...]
+    dense: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A record that some channel found, and by what."""
+
+    record_id: int
+    # Lexical evidence, each in [0, 1): the best passage, and the decayed sum of the finest ones.
+    best: float = 0.0
+    summed: float = 0.0
+    # The highest cosine of its passages; None when dense recall did not reach it.
+    cosine: float | None = None
+    # Passages that matched, strongest first: (home, strength).
+    lexical_passages: list[tuple[PassageHome, float]] = field(default_factory=list)
+    dense_passages: list[tuple[PassageHome, float]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """All candidates, and what to think of one that dense recall did not reach."""
+
+    candidates: Mapping[int, Candidate]
+    # The cosine of the last hit: an upper bound for what lies behind it. 0 without dense recall.
+    cosine_floor: float
+
+
+async def recall(
+    indexes: Indexes,
+    owner: Owner,
+    channels: Channels,
+    *,
+    lexical_text: str | None,
+    dense_text: str | None,
+    where: Filter | None,
+    radius: float | None,
+) -> Recalled:
+    """Looks in all channels at once. A text that is None leaves its half out."""
+    matches, dense_hits = await asyncio.gather(
+        _lexical(indexes, owner, channels, lexical_text, where),
+        _dense(indexes, owner, channels, dense_text, where, radius),
+    )
+    passage_ids = {hit.passage_id for hits in matches.hits.values() for hit in hits}
+    passage_ids.update(hit.passage_id for hit in dense_hits)
+    homes = await indexes.catalogue.passage_homes(passage_ids)
+    candidates: dict[int, Candidate] = {}
+
+    def candidate(record_id: int) -> Candidate:
+        found = candidates.get(record_id)
+        if found is None:
+            found = candidates[record_id] = Candidate(record_id)
+        return found
+
+    strengths: dict[str, list[tuple[int, float]]] = defaultdict(list)
+    for channel, hits in matches.hits.items():
+        for hit in hits:
+            home = homes.get(hit.passage_id)
+            target = _target(home)
+            if home is None or target is None:
+                continue
+            strength = lexical_strength(hit.score, matches.ceiling)
+            group = "sum" if channel in channels.sum_of else "best"
+            strengths[group].append((target, strength))
+            candidate(target).lexical_passages.append((home, strength))
+    for target, strength in climb_max(strengths["best"]).items():
+        candidate(target).best = strength
+    for target, strength in climb_decayed(strengths["sum"]).items():
+        candidate(target).summed = strength
+    if not channels.sum_of:
+        for found in candidates.values():
+            found.summed = found.best
+    for dense_hit in dense_hits:
+        home = homes.get(dense_hit.passage_id)
+        target = _target(home)
+        if home is None or target is None:
+            continue
+        found = candidate(target)
+        found.dense_passages.append((home, dense_hit.cosine))
+        if found.cosine is None or dense_hit.cosine > found.cosine:
+            found.cosine = dense_hit.cosine
+    for found in candidates.values():
+        found.lexical_passages.sort(key=lambda entry: -entry[1])
+    return Recalled(candidates, min((hit.cosine for hit in dense_hits), default=0.0))
+
+
+async def _lexical(
+    indexes: Indexes, owner: Owner, channels: Channels, text: str | None, where: Filter | None
+) -> LexicalMatches:
+    if text is None:
+        return LexicalMatches({}, 0.0)
+    names = channels.best_of + channels.sum_of
+    return await indexes.lexical.search(
+        partition_key(owner), names, text, _HITS_PER_CHANNEL, where
+    )
+
+
+async def _dense(
+    indexes: Indexes,
+    owner: Owner,
+    channels: Channels,
+    text: str | None,
+    where: Filter | None,
+    radius: float | None,
+) -> Sequence[DenseHit]:
+    if text is None:
+        return ()
+    vector = await indexes.embedder.embed_query(text)
+    allowed = None if where is None else await indexes.catalogue.allowed_record_ids(owner, where)
+    found = await indexes.dense.search(
+        owner,
+        channels.dense,
+        vector,
+        _HITS_PER_CHANNEL,
+        allowed_record_ids=allowed,
+        radius=radius,
+    )
+    return [hit for hits in found.values() for hit in hits]
+
+
+def _target(home: PassageHome | None) -> int | None:
+    """The record a hit climbs to; None when it is gone, or its episode is."""
+    if home is None:
+        return None
+    if home.kind in (Kind.ATOMIC_FACT, Kind.TRANSCRIPT):
+        return home.episode_record_id
+    return home.record_id

@@ -1,0 +1,148 @@
+"""One call, two surfaces: a case is written once and runs over HTTP/JSON and over gRPC."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import grpc
+import httpx
+from google.protobuf import json_format, message
+from google.rpc import error_details_pb2, status_pb2
+
+from remanence.v2 import memory_pb2, memory_pb2_grpc, ops_pb2, ops_pb2_grpc
+from remanence_client.filters import filter_node
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back: data of a success, or code and message of an error."""
+
+    data: Mapping[str, Any] | None
+    code: str | None = None
+    error: str | None = None
+    # HTTP status, or the name of the gRPC status.
+    status: int | str = ""
+    request_id: str = ""
+
+    @property
+    def ok(self) -> Mapping[str, Any]:
+        """The data, when the call succeeded."""
+        assert self.data is not None, (self.status, self.code, self.error)
+        return self.data
+
+
+class Surface(Protocol):
+    """A way to call the memory service with the JSON body of the API reference."""
+
+    name: str
+
+    def call(self, method: str, body: Mapping[str, Any]) -> Answer:
+        """Calls `add`, `flush`, `search`, `get` or `delete`."""
+        ...
+
+
+class HttpSurface:
+    """JSON over HTTP."""
+
+    name = "http"
+
+    def __init__(self, address: str) -> None:
+        self.client = httpx.Client(base_url=f"http://{address}", timeout=60)
+
+    def call(self, method: str, body: Mapping[str, Any]) -> Answer:
+        """Posts the body."""
+        response = self.client.post(f"/api/v2/memory/{method}", json=body)
+        payload = response.json()
+        assert response.headers["x-request-id"] == payload["request_id"]
+        if response.is_success:
+            return Answer(
+                payload["data"], status=response.status_code, request_id=payload["request_id"]
+            )
+        error = payload["error"]
+        return Answer(
+            None, error["code"], error["message"], response.status_code, payload["request_id"]
+        )
+
+
+class GrpcSurface:
+    """Protobuf over gRPC; the answer is shown in the field names of the contract."""
+
+    name = "grpc"
+
+    def __init__(self, address: str) -> None:
+        self.channel = grpc.insecure_channel(address)
+        self.memory = memory_pb2_grpc.MemoryServiceStub(self.channel)
+        self.ops = ops_pb2_grpc.OpsServiceStub(self.channel)
+
+    def call(self, method: str, body: Mapping[str, Any]) -> Answer:
+        """Sends the same content as typed messages."""
+        name = method.capitalize()
+        request = build(getattr(memory_pb2, f"{name}Request"), body)
+        try:
+            response, call = getattr(self.memory, name).with_call(request, timeout=60)
+        except grpc.RpcError as error:
+            return _failure(error)
+        trailing = dict(call.trailing_metadata())
+        return Answer(
+            show(response), status=call.code().name, request_id=str(trailing["x-request-id"])
+        )
+
+    def health(self) -> ops_pb2.GetHealthResponse:
+        """The health report."""
+        return self.ops.GetHealth(ops_pb2.GetHealthRequest(), timeout=10)
+
+
+def build(kind: type[message.Message], body: Mapping[str, Any]) -> message.Message:
+    """A request message with the content of a JSON body. Raises for what types cannot say."""
+    return json_format.ParseDict(_typed(kind.DESCRIPTOR, body), kind())
+
+
+def _typed(descriptor: Any, body: Mapping[str, Any]) -> dict[str, Any]:
+    """The body in protobuf's own JSON: full enum names, union members, typed filters."""
+    out: dict[str, Any] = {}
+    for key, value in body.items():
+        if value is None:
+            continue
+        if key == "filters":
+            out[key] = json_format.MessageToDict(
+                filter_node(value), preserving_proto_field_name=True
+            )
+        elif key == "content":
+            if isinstance(value, str):
+                out["text"] = value
+            else:
+                item = descriptor.fields_by_name["items"].message_type.fields_by_name["items"]
+                out["items"] = {"items": [_typed(item.message_type, part) for part in value]}
+        else:
+            out[key] = _value(descriptor.fields_by_name[key], value)
+    return out
+
+
+def _value(field: Any, value: Any) -> Any:
+    if field.enum_type is not None:
+        prefix = field.enum_type.values[0].name.removesuffix("UNSPECIFIED")
+        return prefix + value.upper()
+    if field.message_type is not None and field.message_type.full_name.startswith("remanence"):
+        if isinstance(value, list):
+            return [_typed(field.message_type, part) for part in value]
+        return _typed(field.message_type, value)
+    return value
+
+
+def show(response: message.Message) -> dict[str, Any]:
+    """A response with every field present and short enum names, as the JSON API shows it."""
+    return json_format.MessageToDict(
+        response, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
+    )
+
+
+def _failure(error: grpc.RpcError) -> Answer:
+    trailing = dict(error.trailing_metadata())  # type: ignore[attr-defined]
+    status = status_pb2.Status.FromString(trailing["grpc-status-details-bin"])
+    info = error_details_pb2.ErrorInfo()
+    status.details[0].Unpack(info)
+    code = error.code().name  # type: ignore[attr-defined]
+    assert status.message == error.details()  # type: ignore[attr-defined]
+    return Answer(None, info.reason, status.message, code, str(trailing["x-request-id"]))

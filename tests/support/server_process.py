@@ -1,0 +1,100 @@
+"""A real `remanence serve` in a child process, on free ports and a root of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+_START_TIMEOUT_SECONDS = 60
+_STOP_TIMEOUT_SECONDS = 40
+
+
+@dataclass(slots=True)
+class ServerProcess:
+    """A running server."""
+
+    process: subprocess.Popen[str]
+    root: Path
+    http: str
+    grpc: str
+    ready_line: str
+    ready_after_seconds: float
+
+    def stop(self, with_signal: signal.Signals = signal.SIGTERM) -> int:
+        """Ends the server and returns its exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(with_signal)
+        code = self.process.wait(_STOP_TIMEOUT_SECONDS)
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+        return code
+
+    @property
+    def log(self) -> str:
+        """What the server has written to stderr so far."""
+        return _log_path(self.root).read_text(encoding="utf-8")
+
+    def resident_bytes(self) -> int:
+        """Resident memory of the process."""
+        for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1]) * 1024
+        raise LookupError("no VmRSS")
+
+
+def start_server(root: Path, **environment: str) -> ServerProcess:
+    """Starts a server and waits until it says that it is ready."""
+    started = time.monotonic()
+    root.mkdir(parents=True, exist_ok=True)
+    with _log_path(root).open("w", encoding="utf-8") as log:
+        process = subprocess.Popen(  # noqa: S603
+            serve_command(root),
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            env=_environment(environment),
+        )
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    if not line.startswith("ready:"):
+        process.kill()
+        process.wait()
+        raise RuntimeError(f"no ready line, but {line!r}; log: {_log_path(root).read_text()}")
+    if time.monotonic() - started > _START_TIMEOUT_SECONDS:
+        raise RuntimeError("the server took too long to start")
+    note = json.loads((root / ".run" / "server.json").read_text())
+    return ServerProcess(
+        process, root, note["http"], note["grpc"], line.strip(), time.monotonic() - started
+    )
+
+
+def serve_command(root: Path) -> list[str]:
+    """The command line of a server on free ports."""
+    return [
+        sys.executable,
+        "-m",
+        "remanence_server.cli.main",
+        "serve",
+        "--root",
+        str(root),
+        "--http",
+        "127.0.0.1:0",
+        "--grpc",
+        "127.0.0.1:0",
+    ]
+
+
+def _environment(extra: dict[str, str]) -> dict[str, str]:
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("REMANENCE_")}
+    # Two servers of a parallel test run would each take both cores for one embedding.
+    return {**clean, "REMANENCE_EMBEDDINGS__THREADS": "1", **extra}
+
+
+def _log_path(root: Path) -> Path:
+    return root.with_name(root.name + ".log")
