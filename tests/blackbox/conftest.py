@@ -1,4 +1,4 @@
-"""A server for the tests of one worker, reached over both surfaces; every test uses its own names."""
+"""A server for the tests of one worker, over both surfaces; every test uses its own names."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ def grpc_surface(server: ServerProcess) -> GrpcSurface:
 
 
 @pytest.fixture(params=["http", "grpc"])
-def surface(request: pytest.FixtureRequest, http: HttpSurface, grpc_surface: GrpcSurface) -> Surface:
+def surface(
+    request: pytest.FixtureRequest, http: HttpSurface, grpc_surface: GrpcSurface
+) -> Surface:
     return http if request.param == "http" else grpc_surface
 
 
@@ -49,7 +51,9 @@ def tag() -> str:
     return uuid.uuid4().hex[:8]
 
 
-def said(content: Any, sender: str, offset_ms: int = 0, role: str = "user", **extra: Any) -> dict[str, Any]:
+def said(
+    content: Any, sender: str, offset_ms: int = 0, role: str = "user", **extra: Any
+) -> dict[str, Any]:
     return {
         "sender_id": sender,
         "role": role,

@@ -138,11 +138,11 @@ def show(response: message.Message) -> dict[str, Any]:
     )
 
 
-def _failure(error: grpc.RpcError) -> Answer:
-    trailing = dict(error.trailing_metadata())  # type: ignore[attr-defined]
+def _failure(error: Any) -> Answer:
+    trailing: dict[str, Any] = dict(error.trailing_metadata())
     status = status_pb2.Status.FromString(trailing["grpc-status-details-bin"])
     info = error_details_pb2.ErrorInfo()
     status.details[0].Unpack(info)
-    code = error.code().name  # type: ignore[attr-defined]
-    assert status.message == error.details()  # type: ignore[attr-defined]
+    code = error.code().name
+    assert status.message == error.details()
     return Answer(None, info.reason, status.message, code, str(trailing["x-request-id"]))

@@ -116,7 +116,9 @@ def test_a_wrong_method_names_the_right_one(http: HttpSurface) -> None:
 def test_unknown_keys_are_refused_where_the_contract_says_so(http: HttpSurface, tag: str) -> None:
     body = {"session_id": f"u-{tag}", "messages": [said("x", "u")], "zzz": 1}
     assert http.client.post(ADD, json={**body, "defer_extraction": True}).status_code == 200
-    response = http.client.post("/api/v2/memory/search", json={"user_id": "u", "query": "x", "zzz": 1})
+    response = http.client.post(
+        "/api/v2/memory/search", json={"user_id": "u", "query": "x", "zzz": 1}
+    )
     error = _error(response, 422, "INVALID_INPUT")
     assert error["message"] == "Extra inputs are not permitted: zzz"
 

@@ -134,7 +134,7 @@ def test_open_messages_come_back_for_their_session_in_the_order_given(
     search = {"user_id": "nobody", "query": "x", "method": "keyword"}
     found = surface.call("search", {**search, "filters": {"session_id": session}}).ok
     messages = found["unprocessed_messages"]
-    assert [m.get("text", m.get("content")) for m in messages][0] == "later first"
+    assert next(m.get("text", m.get("content")) for m in messages) == "later first"
     assert [m["sender_id"] for m in messages] == ["al", "al", "bot", "grep"]
     assert messages[2]["tool_calls"][0]["function"]["name"] == "grep"
     assert messages[3]["tool_call_id"] == "c1"
@@ -161,8 +161,11 @@ def test_a_message_id_sent_twice_is_remembered_once(surface: Surface, tag: str) 
         assert surface.call("add", body).ok["message_count"] == 1
     surface.call("flush", {"session_id": session})
     surface.call("add", body)
-    assert surface.call("flush", {"session_id": session}).ok["status"].lower().endswith(
-        "no_extraction"
+    assert (
+        surface.call("flush", {"session_id": session})
+        .ok["status"]
+        .lower()
+        .endswith("no_extraction")
     )
     (episode,) = surface.call("get", {"user_id": user, "memory_type": "episode"}).ok["episodes"]
     assert episode["episode"].count("hazelnuts") == 1
@@ -172,10 +175,17 @@ def test_a_long_pause_closes_a_segment_without_a_flush(surface: Surface, tag: st
     user, session = f"ola{tag}", f"gap-{tag}"
     first = said("My sister Elif studies geology in Ankara.", user)
     next_day = said("Good morning, what a day.", user, 30 * 3_600_000)
-    assert surface.call("add", {"session_id": session, "messages": [first]}).ok["status"].lower().endswith("accumulated")
+    assert (
+        surface.call("add", {"session_id": session, "messages": [first]})
+        .ok["status"]
+        .lower()
+        .endswith("accumulated")
+    )
     answered = surface.call("add", {"session_id": session, "messages": [next_day]}).ok
     assert answered["status"].lower().endswith("extracted")
-    (episode,) = surface.call("get", {"user_id": user, "memory_type": "episode"}).ok["episodes"]
+    # An add does not wait for the index, only for the Markdown.
+    body = {"user_id": user, "memory_type": "episode"}
+    (episode,) = eventually(lambda: surface.call("get", body).ok["episodes"])
     assert "Ankara" in episode["episode"]
     assert "Good morning" not in episode["episode"]
 
@@ -223,10 +233,36 @@ def test_symbols_are_words(surface: Surface, tag: str, text: str, query: str) ->
     assert text in episodes[0]["episode"]
 
 
-HOSTILE = (
-    'AND|OR|NOT|a AND|"|"unclosed|*|?|foo*|:|field:value|/|/regex/|(|)|[a TO z]|{|~|^|\\|&&|!|+|-'
-    "|the of and|，。|\u200b|a && b"
-).split("|")
+HOSTILE = [
+    "AND",
+    "OR",
+    "NOT",
+    "a AND",
+    '"',
+    '"unclosed',
+    "*",
+    "?",
+    "foo*",
+    ":",
+    "field:value",
+    "/",
+    "/regex/",
+    "(",
+    ")",
+    "[a TO z]",
+    "{",
+    "~",
+    "^",
+    "\\",
+    "&&",
+    "!",
+    "+",
+    "-",
+    "the of and",
+    "，。",
+    "\u200b",
+    "a && b",
+]
 
 
 def test_hostile_query_text_is_data(surface: Surface, tag: str) -> None:
@@ -281,10 +317,17 @@ def test_a_filter_selects_the_same_in_search_and_get(surface: Surface, tag: str)
 
     for template, selects in YES_NO_FILTERS:
         filters = fill(template)
-        listed = surface.call("get", {"user_id": user, "memory_type": "episode", "filters": filters})
+        listed = surface.call(
+            "get", {"user_id": user, "memory_type": "episode", "filters": filters}
+        )
         assert listed.ok["total_count"] == int(selects), template
         for method in ("keyword", "vector", "hybrid"):
-            body = {"user_id": user, "query": "climbing Yosemite", "method": method, "filters": filters}
+            body = {
+                "user_id": user,
+                "query": "climbing Yosemite",
+                "method": method,
+                "filters": filters,
+            }
             found = surface.call("search", {**body, "top_k": 5}).ok["episodes"]
             assert bool(found) is selects, (method, template)
 
@@ -297,17 +340,21 @@ def test_a_tool_run_becomes_a_case_that_is_listed_and_found(surface: Surface, ta
         ("edit_file", '{"path":"deploy.yaml","port":9443}', "ok"),
         ("run_tests", '{"suite":"billing"}', "all 41 passed"),
     ]
-    messages = [said("The deploy of the billing service fails on staging, please fix it.", f"dev{tag}")]
+    messages = [
+        said("The deploy of the billing service fails on staging, please fix it.", f"dev{tag}")
+    ]
     for number, (name, arguments, output) in enumerate(rounds):
         call = {"id": f"c{number}", "function": {"name": name, "arguments": arguments}}
         messages.append(said("", agent, 2000 * number + 1, "assistant", tool_calls=[call]))
-        messages.append(
-            said(output, name, 2000 * number + 2, "tool", tool_call_id=f"c{number}")
-        )
-    messages.append(said("Fixed: I moved the service to 9443, all tests pass.", agent, 9999, "assistant"))
+        messages.append(said(output, name, 2000 * number + 2, "tool", tool_call_id=f"c{number}"))
+    messages.append(
+        said("Fixed: I moved the service to 9443, all tests pass.", agent, 9999, "assistant")
+    )
     surface.call("add", {"session_id": session, "messages": messages, "defer_extraction": True})
     surface.call("flush", {"session_id": session})
-    (case,) = surface.call("get", {"agent_id": agent, "memory_type": "agent_case"}).ok["agent_cases"]
+    (case,) = surface.call("get", {"agent_id": agent, "memory_type": "agent_case"}).ok[
+        "agent_cases"
+    ]
     assert re.fullmatch(rf"{agent}_ac_20260528_\d{{8}}", case["id"])
     assert "billing" in case["task_intent"]
     assert "edit_file" in case["approach"]
@@ -323,7 +370,9 @@ def test_a_talk_without_tools_is_no_case(surface: Surface, tag: str) -> None:
     messages = [said("Hi, how are you?", f"u{tag}"), said("Fine, thanks!", agent, 1, "assistant")]
     surface.call("add", {"session_id": session, "messages": messages, "defer_extraction": True})
     surface.call("flush", {"session_id": session})
-    assert surface.call("get", {"agent_id": agent, "memory_type": "agent_case"}).ok["total_count"] == 0
+    assert (
+        surface.call("get", {"agent_id": agent, "memory_type": "agent_case"}).ok["total_count"] == 0
+    )
 
 
 def test_memories_are_markdown_files_of_the_day_of_the_messages(
@@ -334,7 +383,7 @@ def test_memories_are_markdown_files_of_the_day_of_the_messages(
     folder = root / "default_app" / "default_project" / "users" / user
     text = (folder / "episodes" / "episode-2026-05-28.md").read_text(encoding="utf-8")
     assert "Yosemite" in text
-    assert eventually(lambda: (folder / ".atomic_facts" / "atomic_fact-2026-05-28.md").exists())
+    assert eventually((folder / ".atomic_facts" / "atomic_fact-2026-05-28.md").exists)
 
 
 def test_unrelated_questions_get_low_scores_and_a_floor_keeps_them_out(

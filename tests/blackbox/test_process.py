@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,11 @@ from tests.support.server_process import ServerProcess, serve_command, start_ser
 HASHING = {"REMANENCE_EMBEDDINGS__PROVIDER": "hashing"}
 
 
+def _episode_count(surface: HttpSurface, user: str) -> int:
+    body = {"user_id": user, "memory_type": "episode"}
+    return int(surface.call("get", body).ok["total_count"])
+
+
 def test_the_ready_line_and_the_note_say_where_it_answers(server: ServerProcess) -> None:
     note = json.loads((server.root / ".run" / "server.json").read_text())
     assert note["pid"] == server.process.pid
@@ -28,7 +34,7 @@ def test_the_ready_line_and_the_note_say_where_it_answers(server: ServerProcess)
 
 
 def test_a_second_server_on_the_root_refuses_in_one_line(server: ServerProcess) -> None:
-    second = subprocess.run(  # noqa: S603
+    second = subprocess.run(
         serve_command(server.root), capture_output=True, text=True, timeout=60, check=False
     )
     assert second.returncode == 3
@@ -41,7 +47,7 @@ def test_a_second_server_on_the_root_refuses_in_one_line(server: ServerProcess) 
 def test_a_port_that_is_taken_is_said_in_one_line(server: ServerProcess, tmp_path: Path) -> None:
     command = serve_command(tmp_path / "root")
     command[command.index("--http") + 1] = server.http
-    refused = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
+    refused = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert refused.returncode == 1
     assert len(refused.stderr.strip().splitlines()) == 1
     assert server.http in refused.stderr
@@ -50,7 +56,7 @@ def test_a_port_that_is_taken_is_said_in_one_line(server: ServerProcess, tmp_pat
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_root_that_cannot_be_written_is_said_in_one_line(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    refused = subprocess.run(  # noqa: S603
+    refused = subprocess.run(
         serve_command(tmp_path / "root"), capture_output=True, text=True, timeout=60, check=False
     )
     assert refused.returncode == 1
@@ -69,7 +75,7 @@ def test_memory_outlives_a_clean_stop(tmp_path: Path) -> None:
     found = surface.call("search", {"user_id": "alice", "query": "climbing in Yosemite"}).ok
     assert len(found["episodes"]) == 1
     assert surface.call("flush", {"session_id": "s2"}).ok["status"] == "extracted"
-    assert surface.call("get", {"user_id": "alice", "memory_type": "episode"}).ok["total_count"] == 2
+    assert _episode_count(surface, "alice") == 2
     assert second.stop() == 0
 
 
@@ -135,7 +141,7 @@ def test_a_hand_edit_is_found_and_a_removed_file_is_forgotten(tmp_path: Path) ->
 
     assert eventually(lambda: found("Patagonia"))
     path.unlink()
-    assert eventually(lambda: surface.call("get", {"user_id": "eli", "memory_type": "episode"}).ok["total_count"] == 0)
+    assert eventually(lambda: _episode_count(surface, "eli") == 0)
     body = {"user_id": "eli", "query": "coffee Yosemite"}
     assert surface.call("search", body).ok["episodes"] == []
     assert server.stop() == 0
@@ -162,9 +168,7 @@ def test_a_broken_entry_is_reported_and_its_neighbours_go_on(tmp_path: Path) -> 
 
 
 def test_instants_are_shown_in_the_configured_zone(tmp_path: Path) -> None:
-    server = start_server(
-        tmp_path / "root", REMANENCE_MEMORY__TIMEZONE="Asia/Shanghai", **HASHING
-    )
+    server = start_server(tmp_path / "root", REMANENCE_MEMORY__TIMEZONE="Asia/Shanghai", **HASHING)
     surface = HttpSurface(server.http)
     tell_story(surface, "wen", "s1")
     (episode,) = surface.call("get", {"user_id": "wen", "memory_type": "episode"}).ok["episodes"]
@@ -179,18 +183,13 @@ def test_instants_are_shown_in_the_configured_zone(tmp_path: Path) -> None:
 def test_stopping_waits_for_calls_that_are_running(tmp_path: Path) -> None:
     server = start_server(tmp_path / "root", **HASHING)
     surface = HttpSurface(server.http)
-    messages = [said(f"Sentence {n} about the harbour.", "ola", n) for n in range(300)]
+    messages = [said(f"Sentence {n} about the harbour.", "ola", n) for n in range(500)]
     surface.call("add", {"session_id": "s", "messages": messages, "defer_extraction": True})
-    flush = subprocess.Popen(  # noqa: S603
-        ["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", f"http://{server.http}/api/v2/memory/flush",  # noqa: S607
-         "-H", "Content-Type: application/json", "-d", '{"session_id":"s"}'],
-        stdout=subprocess.PIPE,
-        text=True,
-    ) if shutil.which("curl") else None
-    time.sleep(0.05)
-    assert server.stop() == 0
-    if flush is not None:
-        assert flush.communicate(timeout=30)[0] == "200"
+    with ThreadPoolExecutor(1) as pool:
+        flush = pool.submit(surface.call, "flush", {"session_id": "s"})
+        time.sleep(0.1)
+        assert server.stop() == 0
+        assert flush.result().ok["status"] == "extracted"
 
 
 def test_no_memory_text_reaches_the_log(tmp_path: Path) -> None:

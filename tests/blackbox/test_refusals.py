@@ -46,7 +46,9 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     (
         "add",
         ADD,
-        _message(content=[{"type": "pdf", "uri": "http://x/a.pdf", "base64": "aGk=", "ext": "pdf"}]),
+        _message(
+            content=[{"type": "pdf", "uri": "http://x/a.pdf", "base64": "aGk=", "ext": "pdf"}]
+        ),
         "uri and base64",
     ),
     ("flush", {"session_id": "x"}, {"session_id": "y" * 129}, "session_id"),
@@ -93,7 +95,11 @@ def test_bad_input_is_refused_with_the_field_named(
     assert named in answer.error
 
 
-@pytest.mark.parametrize(("method", "base", "changes", "named"), CASES)
+# Protobuf cannot tell an empty list from one that was not sent, so gRPC says "Field required".
+SAID_ALIKE = [case for case in CASES if case[2] != {"messages": []}]
+
+
+@pytest.mark.parametrize(("method", "base", "changes", "named"), SAID_ALIKE)
 def test_both_surfaces_say_it_in_the_same_words(
     http: Surface,
     grpc_surface: Surface,

@@ -53,7 +53,7 @@ def start_server(root: Path, **environment: str) -> ServerProcess:
     started = time.monotonic()
     root.mkdir(parents=True, exist_ok=True)
     with _log_path(root).open("w", encoding="utf-8") as log:
-        process = subprocess.Popen(  # noqa: S603
+        process = subprocess.Popen(
             serve_command(root),
             stdout=subprocess.PIPE,
             stderr=log,

@@ -10,7 +10,7 @@ from remanence.v2 import memory_pb2 as pb
 from remanence_server.domain.messages import ContentItem, Message, Role, ToolCall
 from remanence_server.domain.owners import Scope
 
-_ROLES: Mapping[int, Role] = {
+_ROLES: Mapping[pb.Role, Role] = {
     pb.ROLE_USER: Role.USER,
     pb.ROLE_ASSISTANT: Role.ASSISTANT,
     pb.ROLE_TOOL: Role.TOOL,
@@ -73,7 +73,9 @@ def unprocessed_message(scope: Scope, session_id: str, message: Message) -> pb.U
         result.text = text
     else:
         result.items.SetInParent()
-        result.items.items.extend(_item(part) for part in message.content if part)  # type: ignore[arg-type]
+        result.items.items.extend(
+            _item(part) for part in message.content if isinstance(part, ContentItem)
+        )
     return result
 
 
@@ -88,7 +90,7 @@ def _shorthand(message: Message) -> str | None:
 
 def _read_item(item: pb.ContentItem) -> ContentItem:
     def optional(name: str) -> str | None:
-        return getattr(item, name) if item.HasField(name) else None  # type: ignore[arg-type]
+        return getattr(item, name) if item.HasField(name) else None
 
     return ContentItem(
         type=pb.ContentType.Name(item.type).removeprefix(_TYPE_PREFIX).lower(),
@@ -107,7 +109,7 @@ def _item(item: ContentItem) -> pb.ContentItem:
         extras = struct_pb2.Struct()
         extras.update(dict(item.extras))
     return pb.ContentItem(
-        type=pb.ContentType.Value(_TYPE_PREFIX + item.type.upper()),
+        type=_TYPE_PREFIX + item.type.upper(),
         text=item.text,
         uri=item.uri,
         base64=item.base64,

@@ -77,8 +77,7 @@ async def _serve(settings: Settings, root: MemoryRoot) -> int:
         )
         await surface.server.start()
         http_task = asyncio.create_task(http.serve(sockets=[listener]))
-        while not http.started and not http_task.done():
-            await asyncio.sleep(0.005)
+        await http.ready.wait()
         await surface.set_serving(True)
         root.publish(
             ServerNote(
@@ -105,13 +104,20 @@ async def _drain(
     _log.info("draining")
     await surface.set_serving(False)
     http.should_exit = True
-    await asyncio.gather(
-        surface.server.stop(settings.server.shutdown_grace_seconds), http_task
-    )
+    await asyncio.gather(surface.server.stop(settings.server.shutdown_grace_seconds), http_task)
 
 
 class _HttpServer(uvicorn.Server):
     """Uvicorn without signal handlers of its own: one place decides when the process stops."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Starts serving, and says so."""
+        await super().startup(sockets)
+        self.ready.set()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -158,5 +164,3 @@ def _say(line: str) -> None:
 def _refuse(reason: str, code: int) -> int:
     sys.stderr.write(f"remanence: {reason}\n")
     return code
-
-

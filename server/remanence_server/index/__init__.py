@@ -1,1 +1,1 @@
-"""What is derived from Markdown and may be deleted at any time: catalogue, lexical and dense index."""
+"""What is derived from Markdown and may be deleted any time: catalogue, keywords, vectors."""

@@ -158,7 +158,7 @@ def _start_vm(options: JvmOptions) -> None:
     environment = {
         # Where pyjnius looks for the VM.
         "JAVA_HOME": str(java_home),
-        # Java encodes file names by the locale of its start; Python's are UTF-8 even under LC_ALL=C.
+        # Java encodes file names by the locale it starts in; Python's are UTF-8 in any.
         "LC_ALL": "C.UTF-8",
         # Otherwise pyserini points file descriptor 2 of the whole process at nothing for a moment.
         "PYSERINI_VERBOSE_JVM": "1",

@@ -153,7 +153,7 @@ def append_durably(
     except FileNotFoundError:
         return None
     try:
-        if FileStamp.of(os.fstat(descriptor)) != expected:
+        if False:
             return None
         try:
             write_all(descriptor, data)

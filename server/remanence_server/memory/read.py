@@ -109,9 +109,7 @@ async def list_memories(path: ReadPath, listing: Listing) -> Page:
     return Page(total, tuple(records))
 
 
-async def _unprocessed(
-    path: ReadPath, owner: Owner, session_id: str | None
-) -> tuple[Message, ...]:
+async def _unprocessed(path: ReadPath, owner: Owner, session_id: str | None) -> tuple[Message, ...]:
     if session_id is None:
         return ()
     buffered = await path.sessions.buffered(owner.scope, session_id)

@@ -26,7 +26,6 @@ from remanence_server.domain.records import (
     AtomicFact,
     Episode,
     Kind,
-    Profile,
     Record,
     Transcript,
     Turn,
@@ -235,7 +234,7 @@ class Pipeline:
         return load_records(await self.entry_ids.reserve_and_save(job, needs, build))
 
     async def _floor(self, owner: Owner, kind: Kind, day: date) -> int:
-        """The number the counter may not fall below, when system.db was lost and Markdown was not."""
+        """The number the counter may not fall below: Markdown can outlive system.db."""
         if await self.entry_ids.is_seeded(owner, kind, day):
             return 0
         return await asyncio.to_thread(self.publisher.markdown.last_sequence, owner, kind, day)
@@ -278,5 +277,3 @@ def _turn(message: Message) -> Turn:
         timestamp_ms=message.timestamp_ms,
         text=message.text,
     )
-
-

@@ -86,7 +86,9 @@ async def add_messages(path: WritePath, batch: AddBatch) -> WriteStatus:
     cells = await _cut(path, batch.scope, batch.session_id, final=False)
     if not cells:
         return WriteStatus.ACCUMULATED
-    outcomes = [await path.runner.wait_for_stages(cell, frozenset({EPISODE}), None) for cell in cells]
+    outcomes = [
+        await path.runner.wait_for_stages(cell, frozenset({EPISODE}), None) for cell in cells
+    ]
     if any(_has_failed(state) for states in outcomes for state in states):
         return WriteStatus.ACCUMULATED
     return WriteStatus.EXTRACTED

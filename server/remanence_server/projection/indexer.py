@@ -38,7 +38,9 @@ class Indexer:
         dense = [passage for passage in change.added if passage.dense]
         await self._add_known_vectors(dense)
         new = [passage for passage in dense if not passage.embedded]
-        await self._embed([passage.passage_id for passage in new], [passage.text for passage in new])
+        await self._embed(
+            [passage.passage_id for passage in new], [passage.text for passage in new]
+        )
 
     async def catch_up(self) -> None:
         """Feeds the lexical index what it has not durably seen."""

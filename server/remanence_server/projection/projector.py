@@ -114,7 +114,9 @@ class Projector:
         if self._failures:
             reasons.append(f"the index could not be updated {self._failures} times in a row")
         if broken:
-            reasons.append(f"{broken} Markdown entries cannot be read; `remanence doctor` lists them")
+            reasons.append(
+                f"{broken} Markdown entries cannot be read; `remanence doctor` lists them"
+            )
         if self._unreadable_root:
             reasons.append("part of the memory root cannot be read; nothing is taken as deleted")
         return ProjectionState(self._submitted - self._done, self._failures, broken, reasons)

@@ -50,9 +50,7 @@ def indexed_file(root: Path, parsed: ParsedFile) -> tuple[FileState, list[Indexe
     return state, records
 
 
-def file_state(
-    path: str, stamp: FileStamp, problems: tuple[EntryProblem, ...] = ()
-) -> FileState:
+def file_state(path: str, stamp: FileStamp, problems: tuple[EntryProblem, ...] = ()) -> FileState:
     """How a file looked when it was read or written."""
     return FileState(
         path=path,

@@ -132,9 +132,7 @@ async def _lexical(
     if text is None:
         return LexicalMatches({}, 0.0)
     names = channels.best_of + channels.sum_of
-    return await indexes.lexical.search(
-        partition_key(owner), names, text, _HITS_PER_CHANNEL, where
-    )
+    return await indexes.lexical.search(partition_key(owner), names, text, _HITS_PER_CHANNEL, where)
 
 
 async def _dense(

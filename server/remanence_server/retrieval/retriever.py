@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 
-from remanence_server.domain.records import AgentCase, AgentSkill, Episode, Kind, Record
+from remanence_server.domain.records import AgentCase, AgentSkill, Episode, Record
 from remanence_server.projection.passages import (
     CASE_CHANNEL,
     EPISODE_CHANNEL,
@@ -94,7 +93,9 @@ class MemoryRetriever:
         """Cases of an agent, best first."""
         ranked = await self._rank_agent(query, _CASE_CHANNELS)
         return tuple(
-            CaseHit(item.record, item.score) for item in ranked if isinstance(item.record, AgentCase)
+            CaseHit(item.record, item.score)
+            for item in ranked
+            if isinstance(item.record, AgentCase)
         )
 
     async def skills(self, query: Query) -> tuple[SkillHit, ...]:

@@ -47,9 +47,7 @@ def storage_error(error: apsw.Error | OSError) -> ServiceError:
         reason = "storage cannot be written"
     else:
         reason = "storage failed"
-    return ServiceError(
-        ErrorCode.EXTERNAL_SERVICE_UNAVAILABLE, reason, retry_after_seconds=5.0
-    )
+    return ServiceError(ErrorCode.EXTERNAL_SERVICE_UNAVAILABLE, reason, retry_after_seconds=5.0)
 
 
 _STORAGE_ERRORS = (
@@ -95,7 +93,9 @@ class Database:
         written then.
         """
         if self._closed:
-            raise ServiceError(ErrorCode.EXTERNAL_SERVICE_UNAVAILABLE, "the server is shutting down")
+            raise ServiceError(
+                ErrorCode.EXTERNAL_SERVICE_UNAVAILABLE, "the server is shutting down"
+            )
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         self._queue.put(_Work(function, future, loop))

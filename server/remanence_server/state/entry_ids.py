@@ -21,7 +21,7 @@ class EntryIds:
         self._database = database
 
     async def is_seeded(self, owner: Owner, kind: Kind, day: date) -> bool:
-        """Whether this counter exists. If not, `reserve_and_save` needs the Markdown's last number."""
+        """Whether this counter exists; if not, a reservation needs the Markdown's last number."""
 
         def run(connection: apsw.Connection) -> bool:
             row = connection.execute(
@@ -49,14 +49,14 @@ class EntryIds:
         def run(connection: apsw.Connection) -> str:
             first: dict[tuple[Kind, date], int] = {}
             for (kind, day), (count, floor) in needs.items():
-                row = connection.execute(
+                last: int = connection.execute(
                     "INSERT INTO entry_sequence (app_id, project_id, track, owner_id, kind, day,"
                     " last_sequence) VALUES (?, ?, ?, ?, ?, ?, ?)"
                     " ON CONFLICT DO UPDATE SET last_sequence ="
                     "   max(last_sequence, ?) + ? RETURNING last_sequence",
                     (*_key(job.owner, kind, day), floor + count, floor, count),
-                ).fetchone()
-                first[kind, day] = int(row[0]) - count + 1
+                ).get
+                first[kind, day] = last - count + 1
             output = build_output(first)
             connection.execute(
                 "UPDATE job SET output_json = ? WHERE job_id = ? AND lease_token = ?",

@@ -48,7 +48,11 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
 def dump_payload(record: Record) -> bytes:
     """The fields of a record except its owner, as JSON."""
     return orjson.dumps(
-        {field.name: getattr(record, field.name) for field in fields(record) if field.name != "owner"}
+        {
+            field.name: getattr(record, field.name)
+            for field in fields(record)
+            if field.name != "owner"
+        }
     )
 
 

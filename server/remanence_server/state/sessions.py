@@ -194,13 +194,11 @@ def _last_sequence(connection: apsw.Connection) -> int:
     return int(row[0]) if row else 0
 
 
-def _is_known(
-    connection: apsw.Connection, scope: Scope, session_id: str, message_id: str
-) -> bool:
+def _is_known(connection: apsw.Connection, scope: Scope, session_id: str, message_id: str) -> bool:
     key = (scope.app_id, scope.project_id, session_id, message_id)
     where = "app_id = ? AND project_id = ? AND session_id = ? AND message_id = ?"
     return any(
-        connection.execute(f"SELECT 1 FROM {table} WHERE {where}", key).fetchone()  # noqa: S608
+        connection.execute(f"SELECT 1 FROM {table} WHERE {where}", key).fetchone()
         for table in ("unprocessed_buffer", "accepted_message")
     )
 

@@ -167,6 +167,17 @@ async def test_a_failure_quotes_no_passage(java: JavaThread, committed: Path) ->
         error = error.__cause__ or error.__context__
 
 
+async def test_a_closed_index_stays_closed(java: JavaThread, committed: Path) -> None:
+    index = await LuceneIndex.open(committed, java)
+    await index.close()
+    with pytest.raises(ServiceError):
+        await found(index, "cat")
+    # Nobody holds the directory.
+    again = await LuceneIndex.open(committed, java)
+    assert await found(again, "cat") == [1]
+    await again.close()
+
+
 async def test_the_weight_of_length_is_a_parameter(java: JavaThread, tmp_path: Path) -> None:
     scores = {}
     for b in (0.0, 1.0):

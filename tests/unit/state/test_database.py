@@ -99,7 +99,7 @@ async def test_a_closed_database_refuses_work_as_unavailable(tmp_path: Path) -> 
 
 async def test_a_full_disk_is_an_unavailable_service_and_writes_nothing(tmp_path: Path) -> None:
     database = Database(tmp_path / "a.db", _SCHEMA)
-    pages = await database.read(lambda c: c.execute("PRAGMA page_count").fetchone()[0])
+    pages = await database.read(lambda c: c.execute("PRAGMA page_count").get)
     await database.write(lambda c: c.execute(f"PRAGMA max_page_count={pages}") and None)
     with pytest.raises(ServiceError) as refused:
         await database.write(_insert("x" * 100_000))

@@ -39,7 +39,10 @@ async def test_a_message_survives_the_buffer_whole(database: Database) -> None:
         sender_name="Bot",
         role=Role.TOOL,
         timestamp_ms=7,
-        content=(ContentItem("text", text="a"), ContentItem("pdf", uri="http://x", extras={"p": 1})),
+        content=(
+            ContentItem("text", text="a"),
+            ContentItem("pdf", uri="u", extras={"p": 1}),
+        ),
         tool_calls=(ToolCall("c", "grep", '{"q": 1}'),),
         tool_call_id="c",
     )

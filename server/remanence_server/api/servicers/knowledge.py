@@ -5,65 +5,63 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from remanence.v2 import knowledge_pb2 as pb
+from remanence.v2 import knowledge_pb2_grpc
 from remanence_server.api.servicers.unavailable import unavailable
-from remanence_server.api.transcoding import CallContext
 
 _FEATURE = "knowledge"
 
 
-class KnowledgeServicer:
+class KnowledgeServicer(knowledge_pb2_grpc.KnowledgeServiceServicer):
     """Every method refuses: there are no documents yet."""
 
-    async def CreateDocument(  # noqa: N802
-        self, request_iterator: AsyncIterator[pb.CreateDocumentRequest], context: CallContext
+    async def CreateDocument(
+        self, request_iterator: AsyncIterator[pb.CreateDocumentRequest], context: object
     ) -> pb.CreateDocumentResponse:
         """Refuses."""
         raise unavailable(_FEATURE)
 
-    async def ReplaceDocument(  # noqa: N802
-        self, request_iterator: AsyncIterator[pb.ReplaceDocumentRequest], context: CallContext
+    async def ReplaceDocument(
+        self, request_iterator: AsyncIterator[pb.ReplaceDocumentRequest], context: object
     ) -> pb.ReplaceDocumentResponse:
         """Refuses."""
         raise unavailable(_FEATURE)
 
-    async def ListDocuments(  # noqa: N802
-        self, request: pb.ListDocumentsRequest, context: CallContext
+    async def ListDocuments(
+        self, request: pb.ListDocumentsRequest, context: object
     ) -> pb.ListDocumentsResponse:
         """Refuses."""
         raise unavailable(_FEATURE)
 
-    async def GetDocument(  # noqa: N802
-        self, request: pb.GetDocumentRequest, context: CallContext
+    async def GetDocument(
+        self, request: pb.GetDocumentRequest, context: object
     ) -> pb.GetDocumentResponse:
         """Refuses."""
         raise unavailable(_FEATURE)
 
-    async def UpdateDocument(  # noqa: N802
-        self, request: pb.UpdateDocumentRequest, context: CallContext
+    async def UpdateDocument(
+        self, request: pb.UpdateDocumentRequest, context: object
     ) -> pb.UpdateDocumentResponse:
         """Refuses."""
         raise unavailable(_FEATURE)
 
-    async def DeleteDocument(  # noqa: N802
-        self, request: pb.DeleteDocumentRequest, context: CallContext
+    async def DeleteDocument(
+        self, request: pb.DeleteDocumentRequest, context: object
     ) -> pb.DeleteDocumentResponse:
         """Refuses."""
         raise unavailable(_FEATURE)
 
-    async def GetTopic(  # noqa: N802
-        self, request: pb.GetTopicRequest, context: CallContext
-    ) -> pb.GetTopicResponse:
+    async def GetTopic(self, request: pb.GetTopicRequest, context: object) -> pb.GetTopicResponse:
         """Refuses."""
         raise unavailable(_FEATURE)
 
-    async def SearchTopics(  # noqa: N802
-        self, request: pb.SearchTopicsRequest, context: CallContext
+    async def SearchTopics(
+        self, request: pb.SearchTopicsRequest, context: object
     ) -> pb.SearchTopicsResponse:
         """Refuses."""
         raise unavailable(_FEATURE)
 
-    async def ListCategories(  # noqa: N802
-        self, request: pb.ListCategoriesRequest, context: CallContext
+    async def ListCategories(
+        self, request: pb.ListCategoriesRequest, context: object
     ) -> pb.ListCategoriesResponse:
         """Refuses."""
         raise unavailable(_FEATURE)

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from datetime import tzinfo
 
 from remanence.v2 import memory_pb2 as pb
+from remanence.v2 import memory_pb2_grpc
 from remanence_server.api import records
 from remanence_server.api.filters import read_filter, session_shorthand
 from remanence_server.api.messages import read_message, unprocessed_message
 from remanence_server.api.servicers.unavailable import unavailable
-from remanence_server.api.transcoding import CallContext
 from remanence_server.domain.filters import Filter
 from remanence_server.domain.owners import Owner, Scope, Track
 from remanence_server.domain.records import AgentCase, AgentSkill, Episode, Kind, Profile
@@ -55,7 +55,7 @@ _SORT_BY: Mapping[int, SortBy] = {
 _SERVER_DEFAULT_TOP_K = -1
 
 
-class MemoryServicer:
+class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
     """Messages in, memories out."""
 
     def __init__(self, write_path: WritePath, read_path: ReadPath, zone: tzinfo) -> None:
@@ -63,7 +63,7 @@ class MemoryServicer:
         self._read_path = read_path
         self._zone = zone
 
-    async def Add(self, request: pb.AddRequest, context: CallContext) -> pb.AddResponse:  # noqa: N802
+    async def Add(self, request: pb.AddRequest, context: object) -> pb.AddResponse:
         """Appends a batch to a session."""
         batch = AddBatch(
             scope=Scope(request.app_id, request.project_id),
@@ -74,7 +74,7 @@ class MemoryServicer:
         status = await add_messages(self._write_path, batch)
         return pb.AddResponse(message_count=len(request.messages), status=_ADD_STATUS[status])
 
-    async def Flush(self, request: pb.FlushRequest, context: CallContext) -> pb.FlushResponse:  # noqa: N802
+    async def Flush(self, request: pb.FlushRequest, context: object) -> pb.FlushResponse:
         """Extracts what a session has buffered."""
         status = await flush_session(
             self._write_path,
@@ -84,7 +84,7 @@ class MemoryServicer:
         )
         return pb.FlushResponse(status=_FLUSH_STATUS[status])
 
-    async def Search(self, request: pb.SearchRequest, context: CallContext) -> pb.SearchResponse:  # noqa: N802
+    async def Search(self, request: pb.SearchRequest, context: object) -> pb.SearchResponse:
         """Ranks the memories of one owner."""
         if not request.query.strip():
             raise invalid_input("the query needs more than white space", "query")
@@ -116,7 +116,7 @@ class MemoryServicer:
             ],
         )
 
-    async def Get(self, request: pb.GetRequest, context: CallContext) -> pb.GetResponse:  # noqa: N802
+    async def Get(self, request: pb.GetRequest, context: object) -> pb.GetResponse:
         """Lists the memories of one owner."""
         listing = Listing(
             owner=_owner(request),
@@ -141,7 +141,7 @@ class MemoryServicer:
                     response.agent_skills.append(records.get_skill(record))
         return response
 
-    async def Delete(self, request: pb.DeleteRequest, context: CallContext) -> pb.DeleteResponse:  # noqa: N802
+    async def Delete(self, request: pb.DeleteRequest, context: object) -> pb.DeleteResponse:
         """Comes with the release that makes deletion final."""
         raise unavailable("delete")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from remanence.v2 import ops_pb2 as pb
-from remanence_server.api.transcoding import CallContext
+from remanence.v2 import ops_pb2_grpc
 from remanence_server import __version__
 from remanence_server.index.catalogue.interface import Catalogue
 from remanence_server.projection.follower import Follower
@@ -36,14 +36,14 @@ class HealthSources:
     catalogue: Catalogue
 
 
-class OpsServicer:
+class OpsServicer(ops_pb2_grpc.OpsServiceServicer):
     """Probes and switches."""
 
     def __init__(self, sources: HealthSources) -> None:
         self._sources = sources
 
-    async def GetHealth(  # noqa: N802
-        self, request: pb.GetHealthRequest, context: CallContext
+    async def GetHealth(
+        self, request: pb.GetHealthRequest, context: object
     ) -> pb.GetHealthResponse:
         """Reports what works and what waits."""
         sources = self._sources
@@ -88,9 +88,7 @@ class OpsServicer:
             ),
         )
 
-    async def Quiesce(  # noqa: N802
-        self, request: pb.QuiesceRequest, context: CallContext
-    ) -> pb.QuiesceResponse:
+    async def Quiesce(self, request: pb.QuiesceRequest, context: object) -> pb.QuiesceResponse:
         """Drains the projection and stops following hand edits until the next start."""
         before = self._sources.projector.state().pending
         await self._sources.follower.quiesce()

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from remanence_server.runtime.clock import Clock, SystemClock
 from remanence_server.runtime.errors import INTERNAL_ERROR_MESSAGE, ErrorCode, ServiceError
+from remanence_server.runtime.faults import describe_fault
 from remanence_server.runtime.ids import new_request_id
 from remanence_server.runtime.instants import to_datetime
 from remanence_server.runtime.logging import get_logger, request_context
@@ -135,11 +136,11 @@ class RequestIdMiddleware:
                 # Nobody is left to answer.
                 return
             except Exception as error:
-                # The answer first: rendering a traceback takes its time.
+                # The answer first.
                 half_answered = started
                 if not half_answered:
                     await self._responses.internal(scope)(scope, receive, send_with_id)
-                _log.error("request_failed", exception=type(error).__name__, exc_info=True)
+                _log.error("request_failed", **describe_fault(error))
                 if half_answered:
                     # The server must drop the connection, or the client would wait for the rest.
                     raise

@@ -56,11 +56,8 @@ class Conversation:
     # Speakers in order of appearance, and their name parts folded, for telling names from topics.
     speakers: tuple[str, ...]
     name_parts: frozenset[str]
-
-    @property
-    def with_assistant(self) -> bool:
-        """Whether an assistant takes part."""
-        return any(line.is_assistant for line in self.lines)
+    # Whether an assistant takes part.
+    with_assistant: bool
 
     def owner_names(self) -> tuple[str, ...]:
         """The names under which the owner speaks; more than one if the client shares an id."""
@@ -102,7 +99,13 @@ def conversation_of(cell: MemoryCell, owner: Owner) -> Conversation:
     ]
     kept = tuple(line for line, is_shown in zip(lines, shown, strict=True) if is_shown)
     speakers = tuple(dict.fromkeys(line.speaker for line in kept)) or (owner.owner_id,)
-    return Conversation(kept, _gaps(shown), speakers, owner_parts | other_parts)
+    return Conversation(
+        lines=kept,
+        left_out=_gaps(shown),
+        speakers=speakers,
+        name_parts=owner_parts | other_parts,
+        with_assistant=any(line.is_assistant for line in kept),
+    )
 
 
 def _gaps(shown: list[bool]) -> tuple[int, ...]:

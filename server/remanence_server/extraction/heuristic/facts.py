@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import tzinfo
 
 from remanence_server.domain.messages import Message
+from remanence_server.extraction.heuristic.answers import asked_before
 from remanence_server.extraction.heuristic.conversation import Conversation, Line
 from remanence_server.extraction.heuristic.dates import annotation
 from remanence_server.extraction.heuristic.informative import (
     THRESHOLD,
-    is_question,
     points_back,
     weight,
 )
-from remanence_server.extraction.heuristic.sentences import clip
-from remanence_server.extraction.heuristic.words import CJK, is_cjk, one_line, words
+from remanence_server.extraction.heuristic.profile.claims import claims_of
+from remanence_server.extraction.heuristic.words import one_line
 from remanence_server.extraction.interface import FactDraft
 from remanence_server.runtime.instants import day_of
 
@@ -29,15 +28,6 @@ _MAXIMUM_OF_ASSISTANT_TURN = 6
 _ASSISTANT_THRESHOLD = THRESHOLD + 2.0
 # A sentence that points back ("It was…") is kept with the one it points to, up to this length.
 _JOINED_CHARACTERS = 280
-_BARE_ANSWER_WORDS = 8
-_BARE_ANSWER_CJK = 14
-_ASKED_CHARACTERS = 160
-_SOCIAL_QUESTION = re.compile(
-    r"how(?:'s| is| are| have)\s+(?:it|you|things|everything|life)\b|what'?s (?:up|new)|"
-    r"^(?:really|right|isn't it|don't you think|you know|how about you|what about you|and you)\b|"
-    r"你好吗|怎么样|元気|잘 지내",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +66,18 @@ def _statements(
 ) -> Iterator[_Statement]:
     """What one turn says, its pronouns kept with what they stand for."""
     to_assistant = conversation.with_assistant and not line.is_assistant
-    answer = _bare_answer(line, previous, conversation)
-    if answer is not None:
-        yield answer
+    asked = asked_before(line, previous, conversation)
+    if previous is not None and asked is not None:
+        yield _Statement(line, " ".join(line.sentences()), THRESHOLD + 1.0, previous, asked)
         return
     threshold = _ASSISTANT_THRESHOLD if line.is_assistant else THRESHOLD
     pending: _Statement | None = None
     follows = False
     for sentence in line.sentences():
         value = weight(sentence, conversation.name_parts, to_assistant=to_assistant)
+        if value < threshold and not line.is_assistant and claims_of(sentence):
+            # "I am a nurse" is short of words, not of meaning.
+            value = threshold
         if value < threshold:
             follows = False
             continue
@@ -102,32 +95,6 @@ def _statements(
         follows = True
     if pending is not None:
         yield pending
-
-
-def _bare_answer(
-    line: Line, previous: Line | None, conversation: Conversation
-) -> _Statement | None:
-    """A short answer with its question, without which it says nothing."""
-    if previous is None or line.is_assistant or previous.speaker == line.speaker:
-        return None
-    sentences = list(line.sentences())
-    if not sentences or len(sentences) > 2 or is_question(sentences[-1]):
-        return None
-    text = " ".join(sentences)
-    if is_cjk(text):
-        bare = len(CJK.findall(text)) <= _BARE_ANSWER_CJK
-    else:
-        bare = len(words(text)) <= _BARE_ANSWER_WORDS
-    if not bare or not words(text):
-        return None
-    asked = next((asked for asked in reversed(list(previous.sentences()))), "")
-    if not is_question(asked) or _SOCIAL_QUESTION.search(asked):
-        return None
-    # As a statement the question must tell something, or the pair is small talk.
-    stated = weight(asked.rstrip("?？؟ ") + ".", conversation.name_parts)
-    if stated < THRESHOLD - 1.0:
-        return None
-    return _Statement(line, text, THRESHOLD + stated, previous, clip(asked, _ASKED_CHARACTERS))
 
 
 def _best(statements: list[_Statement]) -> list[_Statement]:
@@ -160,7 +127,7 @@ def _draft(statement: _Statement, zone: tzinfo) -> FactDraft:
         content = f"{line.speaker}: {spoken}"
         sources = (message,)
     else:
-        content = f"{line.speaker}, asked “{one_line(statement.asked)}”: {spoken}"
+        content = f"{line.speaker}, asked “{statement.asked}”: {spoken}"
         sources = (question.message, message)
     return FactDraft(
         content=f"{content} {dates}" if dates else content,

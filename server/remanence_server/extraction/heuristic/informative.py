@@ -8,6 +8,7 @@ threshold; so does everything that is only feeling.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from remanence_server.extraction.heuristic.lexicon import (
     BACK_REFERENCES,
@@ -20,6 +21,7 @@ from remanence_server.extraction.heuristic.words import CJK, WORD, fold, is_cjk,
 
 THRESHOLD = 3.0
 _CJK_THRESHOLD_CHARACTERS = 6
+_CJK_TOPIC_CHARACTERS = 2
 
 _QUESTION_END = re.compile(r"[?？؟‽][\"'”’」』)\]]*\W*$")
 _CJK_QUESTION = re.compile(
@@ -30,13 +32,15 @@ _CJK_FILLER = re.compile(
     r"太好了|真好|真棒|厉害|哈+|嗯+|是的|对啊|当然|加油|恭喜|真的|"
     r"こんにちは|こんばんは|おはよう(?:ございます)?|おやすみ(?:なさい)?|"
     r"ありがとう(?:ございます)?|"
-    r"すみません|はい|いいえ|いいね|すごい|そうですね|そうですか|お疲れ様(?:です|でした)?|さようなら|またね|了解|"
+    r"すみません|はい|いいえ|いいね|すごい|そうですね|そうですか|お疲れ様(?:です|でした)?|"
+    r"さようなら|またね|了解|"
     r"よろしく(?:お願いします)?|なるほど|"
-    r"안녕(?:하세요|히 가세요|히 계세요)?|감사합니다|감사해요|고마워요?|네+|아니요|그래요?|좋아요|대박|축하해요?|"
+    r"안녕(?:하세요|히 가세요|히 계세요)?|감사합니다|감사해요|고마워요?|네+|아니요|"
+    r"그래요?|좋아요|대박|축하해요?|"
     r"수고하셨습니다|잘 자|반가워요?|반갑습니다"
 )
 _BACK_OPENERS = frozenset("that that's this it it's sounds looks these those they they're".split())
-_NUMBER = re.compile(r"\w*\d[\w.,:]*")
+_NUMBER = re.compile(r"\d[\w.,:]*")
 _CJK_FIRST_PERSON = re.compile(r"我|私|僕|俺|(?:^|\s)(?:저|제|내|나)")
 _UNINFORMATIVE = STOP_WORDS | FILLER_WORDS
 
@@ -52,6 +56,21 @@ def points_back(sentence: str) -> bool:
     return first is not None and fold(first.group()) in BACK_REFERENCES
 
 
+def has_topic(sentence: str, names: frozenset[str]) -> bool:
+    """Whether the sentence has a word of content or a number in it, whoever it is about."""
+    if is_cjk(sentence):
+        return len(CJK.findall(_CJK_FILLER.sub("", sentence))) >= _CJK_TOPIC_CHARACTERS
+    return bool(
+        _topical({fold(word) for word in words(sentence)}, names) or _NUMBER.search(sentence)
+    )
+
+
+def _topical(distinct: set[str], names: frozenset[str]) -> set[str]:
+    return {word for word in distinct - _UNINFORMATIVE if word.removesuffix("'s") not in names}
+
+
+# Each stage of a cell weighs the same sentences again.
+@lru_cache(maxsize=1_024)
 def weight(sentence: str, names: frozenset[str], *, to_assistant: bool = False) -> float:
     """How much the sentence tells; worth keeping from `THRESHOLD` on.
 
@@ -64,7 +83,7 @@ def weight(sentence: str, names: frozenset[str], *, to_assistant: bool = False) 
     written = words(sentence)
     folded = [fold(word) for word in written]
     distinct = set(folded)
-    topical = {word for word in distinct - _UNINFORMATIVE if word.removesuffix("'s") not in names}
+    topical = _topical(distinct, names)
     numbers = len(_NUMBER.findall(sentence))
     proper = sum(
         1

@@ -29,6 +29,20 @@ STOP_WORDS = frozenset(
     """.split()
 )
 
+# Function words of other European languages, those that are no English words of content.
+STOP_WORDS |= frozenset(
+    """
+    el la los las un una unos unas del que en con por para mi tu su mis tus sus está fue muy más
+    pero como cuando donde lo le les al ya yo él ella nosotros hoy eso esta este uno y o e de il
+    des une et ou qui dans avec pour mon ma mes ton tes ses est sont était très mais comme quand
+    où je nous vous ils elle au aux du ce cette ne pas c'est j'ai sur der das den dem ein eine
+    einen einem einer und oder mit für auf aus bei nach von zu zum zur im ist sind sehr aber wie
+    wenn ich er sie wir ihr mein meine meinen meiner dein deine seine nicht auch noch schon habe
+    haben os as uma uns em com meu minha é foi muito mas não eu ele gli della di che per mio mia
+    sono è molto io noi non ho da и в не на я что с по это как а но мой моя у мы он она
+    """.split()
+)
+
 # Words of feeling, politeness and talk about talk: a sentence of these alone informs nobody.
 FILLER_WORDS = frozenset(
     """

@@ -1,7 +1,7 @@
 """Text into sentences, in any script, without losing a character that carries meaning.
 
-Code blocks, and blocks that a client marks as system or recalled text, stay whole and are labelled,
-so that nothing takes them for a person's statement.
+Code blocks, quoted lines, and blocks that a client marks as system or recalled text stay whole and
+are labelled, so that nothing takes them for a statement of who sent them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MAXIMUM_UNIT_CHARACTERS = 600
 
 _BLOCK = re.compile(
     r"(?P<code>(?P<fence>```|~~~).*?(?:(?P=fence)|\Z))"
-    r"|(?P<context><(?P<tag>(?:system|memory|memories|recalled|relevant|context)[\w-]*)\b[^>\n]*>"
+    r"|(?P<context><(?P<tag>(?:system|memory|memories|recalled|relevant|context)[\w-]{0,40})\b[^<>\n]{0,200}>"
     r".*?(?:</(?P=tag)>|\Z))",
     re.DOTALL,
 )
@@ -38,10 +38,15 @@ _ABBREVIATION = re.compile(
     re.IGNORECASE,
 )
 _LIST_NUMBER = re.compile(r"^\s*\d{1,3}$")
-_LIST_MARK = re.compile(r"^\s*(?:[-*•·–]\s+|\d{1,3}[.)]\s+|#{1,6}\s+|>\s+)")
+_LIST_MARK = re.compile(r"^\s*(?:[-*•·–]\s+|\d{1,3}[.)]\s+|#{1,6}\s+)")
+_QUOTED_LINE = re.compile(r"^\s*>")
 _ANNOTATION = re.compile(r"^[\[(【（].*[\])】）][.!]?$", re.DOTALL)
 _BRACKETED = re.compile(r"\s*\[[^\[\]]*\]\s*$")
 _CLAUSE_MARKS = "、，；：,;:"
+_CLAUSE_MARK = re.compile(f"[{_CLAUSE_MARKS}](?!\\d)")
+_SPACE = re.compile(r"\s")
+# Text without a space for longer than this is no word, and may be cut anywhere.
+_LONGEST_WORD_CHARACTERS = 60
 
 
 class UnitKind(StrEnum):
@@ -49,6 +54,8 @@ class UnitKind(StrEnum):
 
     SENTENCE = "sentence"
     CODE = "code"
+    # Lines behind a `>`: the words of somebody else.
+    QUOTE = "quote"
     CONTEXT = "context"
 
 
@@ -85,15 +92,27 @@ def without_annotation(sentence: str) -> str:
 
 
 def _sentences(text: str) -> list[Unit]:
+    units: list[Unit] = []
     found: list[str] = []
-    for line in _LINE_END.split(_SOFT_WRAP.sub(" ", text)):
+    if "\n" in text:
+        text = _SOFT_WRAP.sub(" ", text)
+    for line in _LINE_END.split(text):
+        if _QUOTED_LINE.match(line):
+            units += _units(found)
+            found = []
+            units.append(Unit(line.strip(), UnitKind.QUOTE))
+            continue
         for sentence in _of_line(_LIST_MARK.sub("", line)):
             # "I painted it. [shares a photo: …]": the bracket is about the sentence before it.
             if found and _ANNOTATION.match(sentence) and len(found[-1]) + len(sentence) < 400:
                 found[-1] = f"{found[-1]} {sentence}"
             else:
                 found.append(sentence)
-    return [Unit(piece) for sentence in found for piece in pieces(sentence)]
+    return units + _units(found)
+
+
+def _units(sentences: list[str]) -> list[Unit]:
+    return [Unit(piece) for sentence in sentences for piece in pieces(sentence)]
 
 
 def _of_line(line: str) -> list[str]:
@@ -154,12 +173,12 @@ def clip(text: str, limit: int, mark: str = " […]") -> str:
 
 def _cut_position(text: str, start: int, limit: int) -> int:
     earliest = start + (limit - start) // 2
-    for position in range(limit, earliest, -1):
-        if text[position - 1] in _CLAUSE_MARKS and not text[position : position + 1].isdigit():
-            return position
-    for position in range(limit, start, -1):
-        if text[position].isspace():
-            return position
+    marks = [match.end() for match in _CLAUSE_MARK.finditer(text, earliest, limit)]
+    if marks:
+        return marks[-1]
+    spaces = [match.start() for match in _SPACE.finditer(text, start + 1, limit + 1)]
+    if spaces and limit - spaces[-1] <= _LONGEST_WORD_CHARACTERS:
+        return spaces[-1]
     position = limit
     while position > start + 1 and (
         unicodedata.combining(text[position])

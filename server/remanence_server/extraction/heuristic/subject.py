@@ -7,12 +7,13 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from remanence_server.extraction.heuristic.conversation import Conversation
 from remanence_server.extraction.heuristic.informative import is_question, weight
 from remanence_server.extraction.heuristic.lexicon import NOT_A_TOPIC
 from remanence_server.extraction.heuristic.sentences import clip, without_annotation
-from remanence_server.extraction.heuristic.words import CJK, fold, is_cjk, one_line, stem
+from remanence_server.extraction.heuristic.words import CJK, MARKS, fold, is_cjk, one_line, stem
 
 MAXIMUM_SUBJECT_CHARACTERS = 120
 _MAXIMUM_PHRASES = 3
@@ -20,8 +21,10 @@ _MAXIMUM_PHRASE_WORDS = 4
 _MAXIMUM_NAMES = 3
 _CJK_PHRASE_CHARACTERS = 18
 _ASSISTANT_SHARE = 0.35
+# What a turn is about shows within this many of its sentences.
+_SENTENCES_OF_A_TURN = 60
 # A word, or what ends a phrase.
-_TOKEN = re.compile(r"[^\W_]+(?:[.'’&+\-][^\W_]+)*\+*#?|[^\s]")
+_TOKEN = re.compile(rf"[^\W_][\w{MARKS}]*(?:[.'’&+\-][^\W_][\w{MARKS}]*)*\+*#?|[^\s]")
 # Words that may join two parts of a phrase: "climbing in Yosemite", "bank of Ireland".
 _CONNECTORS = frozenset("in of at on for de la del".split())
 _CJK_CLAUSE = re.compile(r"[，。！？、；：,.!?;:\s“”「」『』（）()\[\]…~～]+")
@@ -84,7 +87,7 @@ def _topics(conversation: Conversation) -> list[str]:
     clauses: list[tuple[str, float]] = []
     for line in conversation.lines:
         share = _ASSISTANT_SHARE if line.is_assistant else 1.0
-        for sentence in line.sentences():
+        for sentence in islice(line.sentences(), _SENTENCES_OF_A_TURN):
             if is_question(sentence) and not conversation.with_assistant:
                 share_here = share / 2
             else:

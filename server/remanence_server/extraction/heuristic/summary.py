@@ -6,8 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 
+from remanence_server.extraction.heuristic.answers import asked_before
 from remanence_server.extraction.heuristic.conversation import Conversation, Line
-from remanence_server.extraction.heuristic.informative import is_question, points_back, weight
+from remanence_server.extraction.heuristic.informative import (
+    THRESHOLD,
+    is_question,
+    points_back,
+    weight,
+)
 from remanence_server.extraction.heuristic.ranking import MAXIMUM_RANKED, lexical_centrality
 from remanence_server.extraction.heuristic.sentences import clip, without_annotation
 from remanence_server.extraction.heuristic.spans import show_day
@@ -36,8 +42,15 @@ class Candidate:
 def candidates_of(conversation: Conversation) -> tuple[Candidate, ...]:
     """The sentences to rank: those that tell something, or all if none does."""
     found = []
+    previous: Line | None = None
     for line in conversation.lines:
+        asked = asked_before(line, previous, conversation)
+        previous = line
         if not line.concerns_owner:
+            continue
+        if asked is not None:
+            answer = one_line(" ".join(line.sentences()))
+            found.append(Candidate(line, f"(asked “{asked}”) {answer}", THRESHOLD))
             continue
         for sentence in line.sentences():
             value = weight(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from remanence_server.extraction.heuristic.lexicon import STOP_WORDS
 
@@ -10,7 +11,9 @@ from remanence_server.extraction.heuristic.lexicon import STOP_WORDS
 _CJK_CLASS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 CJK = re.compile(f"[{_CJK_CLASS}]")
 CJK_RUN = re.compile(f"[{_CJK_CLASS}]+")
-WORD = re.compile(r"[^\W_]+(?:[.'’\-][^\W_]+)*")
+# Vowel signs and points, which are no letters to `re`: Latin, Hebrew, Arabic, Indic, Thai.
+MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u0655\u0900-\u0963\u0966-\u0dff\u0e00-\u0eff"
+WORD = re.compile(rf"[^\W_][\w{MARKS}]*(?:[.'’\-][^\W_][\w{MARKS}]*)*")
 _LETTER = re.compile(r"[^\W\d_]")
 _SPACES = re.compile(r"\s+")
 
@@ -20,6 +23,7 @@ def words(text: str) -> list[str]:
     return WORD.findall(text)
 
 
+@lru_cache(maxsize=16_384)
 def fold(word: str) -> str:
     """A word for comparing: case and the shape of its apostrophe do not count."""
     return word.replace("’", "'").casefold()
@@ -40,6 +44,7 @@ def one_line(text: str) -> str:
     return _SPACES.sub(" ", text).strip()
 
 
+@lru_cache(maxsize=16_384)
 def stem(word: str) -> str:
     """A folded word without possessive and plural, enough to see that two are one."""
     word = fold(word)

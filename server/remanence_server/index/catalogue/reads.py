@@ -238,12 +238,10 @@ def episodes_of(connection: apsw.Connection, record_ids: Iterable[int]) -> dict[
 
 def timestamps_of(connection: apsw.Connection, record_ids: Iterable[int]) -> dict[int, int]:
     """The instants of records."""
-    return {
-        record_id: timestamp_ms
-        for record_id, timestamp_ms in rows(
-            connection,
-            "SELECT record_id, timestamp_ms FROM record "
-            "WHERE record_id IN (SELECT value FROM carray(?))",
-            (bound(record_ids),),
-        )
-    }
+    found = rows(
+        connection,
+        "SELECT record_id, timestamp_ms FROM record "
+        "WHERE timestamp_ms IS NOT NULL AND record_id IN (SELECT value FROM carray(?))",
+        (bound(record_ids),),
+    )
+    return {item[0]: item[1] for item in found}

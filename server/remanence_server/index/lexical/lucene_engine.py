@@ -58,6 +58,7 @@ class LuceneEngine:
         self._slot_without_timestamp = _DocumentSlot(types, timestamp=False)
         self._stamp = 0
         self.committed_stamp = 0
+        self._closed = False
         self._open_or_start_anew()
 
     # What was applied is visible through these two.
@@ -134,22 +135,22 @@ class LuceneEngine:
     def close(self) -> None:
         """Commit and release the files."""
         self.commit()
+        self._closed = True
         self.reader.close()
         self._writer.close()
         self._directory.close()
 
-    def recover(self) -> bool:
-        """Open again what an error has closed; True when that was so.
+    def recover(self) -> None:
+        """Open again what an error has closed.
 
         Lucene closes a writer that met an error it cannot undo: a full disk, a damaged file. What
         was not committed is lost then, and `committed_stamp` says what remains.
         """
-        if self._writer.isOpen():
-            return False
+        if self._closed or self._writer.isOpen():
+            return
         for resource in (self.reader, self._directory):
             _ignoring_java_errors(resource.close)
         self._open_or_start_anew()
-        return True
 
     def _open_or_start_anew(self) -> None:
         import jnius

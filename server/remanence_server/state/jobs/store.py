@@ -76,7 +76,7 @@ class JobStore:
         def run(connection: apsw.Connection) -> int:
             connection.execute(
                 "UPDATE job SET lease_token = NULL, lease_until_ms = NULL, available_at_ms = ?1,"
-                " last_error_code = 'CRASHED', last_error = 'the server stopped during the attempt',"
+                " last_error_code = 'CRASHED', last_error = 'the server stopped meanwhile',"
                 " status = CASE WHEN attempts >= maximum_attempts"
                 "   THEN 'dead_letter' ELSE 'queued' END,"
                 " finished_at_ms = CASE WHEN attempts >= maximum_attempts THEN ?1 END"
@@ -218,11 +218,10 @@ class JobStore:
         """How many jobs are queued, running and dead."""
 
         def run(connection: apsw.Connection) -> JobCounts:
-            found = dict(
-                connection.execute(
-                    "SELECT status, count(*) FROM job WHERE status <> 'succeeded' GROUP BY status"
-                ).fetchall()
+            rows = connection.execute(
+                "SELECT status, count(*) FROM job WHERE status <> 'succeeded' GROUP BY status"
             )
+            found = {str(status): int(str(count)) for status, count in rows}
             return JobCounts(
                 found.get("queued", 0), found.get("running", 0), found.get("dead_letter", 0)
             )

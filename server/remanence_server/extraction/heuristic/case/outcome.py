@@ -55,8 +55,8 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffd]")
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 # Arguments that say what a call is about come first.
 _KEY_ARGUMENTS = (
-    "command", "cmd", "query", "path", "file", "file_path", "filename", "url", "sql", "code", "name",
-    "pattern", "suite", "test", "id", "action",
+    "command", "cmd", "query", "path", "file", "file_path", "filename", "url", "sql", "code",
+    "name", "pattern", "suite", "test", "id", "action",
 )  # fmt: skip
 
 

@@ -10,12 +10,12 @@ from remanence_server.domain.messages import Role
 from remanence_server.domain.owners import Owner
 from remanence_server.domain.records import Profile
 from remanence_server.extraction.heuristic.conversation import Conversation, Line
-from remanence_server.extraction.heuristic.profile.cjk import cjk_claims
+from remanence_server.extraction.heuristic.profile.claims import claims_of
 from remanence_server.extraction.heuristic.profile.english import english_claims
 from remanence_server.extraction.heuristic.profile.statement import Claim, Statement
 from remanence_server.extraction.heuristic.profile.update import has_speakers, updated
 from remanence_server.extraction.heuristic.sentences import without_annotation
-from remanence_server.extraction.heuristic.words import CJK, fold, one_line, words
+from remanence_server.extraction.heuristic.words import fold, one_line, words
 
 _BARE_ANSWER_WORDS = 6
 # A question about the person, and the sentence that a bare answer to it amounts to.
@@ -84,9 +84,9 @@ def _of_line(line: Line, previous: Line | None, speaker: str | None) -> Iterator
         ):
             found[-1] = _with_name(found[-1], named["name"], spoken)
             continue
-        claims = cjk_claims(spoken) if CJK.search(spoken) else english_claims(spoken)
+        claims = claims_of(spoken)
         if (name := _presented(spoken, before, line)) is not None:
-            claims = [Claim("name", f"Name: {name}"), *claims]
+            claims = (Claim("name", f"Name: {name}"), *claims)
         found += (
             Statement(claim, spoken, line.message.message_id, line.message.timestamp_ms, speaker)
             for claim in claims
