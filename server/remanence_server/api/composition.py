@@ -6,6 +6,7 @@ import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
+from remanence_server.api.engines import Engines
 from remanence_server.api.grpc_server.server import Servicers
 from remanence_server.api.servicers.knowledge import KnowledgeServicer
 from remanence_server.api.servicers.memory import MemoryServicer
@@ -15,7 +16,6 @@ from remanence_server.api.servicers.tasks import TaskServicer
 from remanence_server.extraction.heuristic import HeuristicExtractor
 from remanence_server.index.catalogue import SqliteCatalogue
 from remanence_server.index.dense import FaissDenseIndex
-from remanence_server.index.jvm import JavaThread, JvmOptions
 from remanence_server.index.lexical.lucene_index import LuceneIndex
 from remanence_server.ingest.boundary import BoundaryLimits, HeuristicBoundaryDetector
 from remanence_server.markdown.store import MarkdownStore
@@ -26,7 +26,6 @@ from remanence_server.projection.follower import Follower
 from remanence_server.projection.indexer import Indexer
 from remanence_server.projection.projector import Projector
 from remanence_server.projection.publisher import Publisher
-from remanence_server.providers.embeddings import create_embedder
 from remanence_server.retrieval.recall import Indexes
 from remanence_server.retrieval.retriever import MemoryRetriever, SearchDefaults
 from remanence_server.runtime.clock import SystemClock
@@ -64,30 +63,28 @@ class Service:
         await self._resources.aclose()
 
 
-async def open_service(settings: Settings) -> Service:
+async def open_service(settings: Settings, engines: Engines) -> Service:
     """Opens every store under the root, takes up unfinished work, and starts the loops.
 
     Raises ServiceError when something that the service cannot do without is missing.
     """
     resources = AsyncExitStack()
     try:
-        return await _open(settings, resources)
+        return await _open(settings, engines, resources)
     except BaseException:
         await resources.aclose()
         raise
 
 
-async def _open(settings: Settings, resources: AsyncExitStack) -> Service:
+async def _open(settings: Settings, engines: Engines, resources: AsyncExitStack) -> Service:
     clock, supervisor, zone = SystemClock(), Supervisor(), settings.memory.zone
     index_folder = settings.root / _INDEX_FOLDER
     state = Database(settings.root / _STATE_FILE, SCHEMA)
     resources.push_async_callback(asyncio.to_thread, state.close)
-    java = JavaThread(JvmOptions(heap_megabytes=settings.lexical.heap_megabytes))
-    # The virtual machine and the model take their time; they take it side by side.
     embedder, lexical = await asyncio.gather(
-        asyncio.to_thread(create_embedder, settings.embeddings),
+        asyncio.wrap_future(engines.embedder),
         LuceneIndex.open(
-            index_folder / "lexical", java, k1=settings.lexical.k1, b=settings.lexical.b
+            index_folder / "lexical", engines.java, k1=settings.lexical.k1, b=settings.lexical.b
         ),
     )
     resources.push_async_callback(embedder.close)

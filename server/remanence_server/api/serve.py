@@ -1,36 +1,18 @@
-"""Runs the service: both surfaces, one process, one event loop."""
+"""Runs the service as a process: root, engines, exit codes."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import os
-import signal
-import socket
 import sys
-from collections.abc import Iterator
-from datetime import UTC, datetime
 
-import uvicorn
-import uvloop
-
-from remanence_server import __version__
-from remanence_server.api.composition import open_service
-from remanence_server.api.grpc_server.server import GrpcSurface, build_grpc_surface
-from remanence_server.api.http_app import build_http_app
-from remanence_server.runtime.addresses import Address
-from remanence_server.runtime.errors import ErrorCode, ServiceError
-from remanence_server.runtime.logging import configure_logging, get_logger
-from remanence_server.runtime.root import MemoryRoot, RootInUseError, ServerNote
+from remanence_server.api.engines import start_engines
+from remanence_server.runtime.errors import ServiceError
+from remanence_server.runtime.logging import configure_logging
+from remanence_server.runtime.root import MemoryRoot, RootInUseError
 from remanence_server.runtime.settings import Settings
 
 EXIT_OK = 0
 EXIT_FAILED = 1
 EXIT_ROOT_IN_USE = 3
-
-_LISTEN_BACKLOG = 2048
-
-_log = get_logger(__name__)
 
 
 def run_server(settings: Settings) -> int:
@@ -46,119 +28,18 @@ def run_server(settings: Settings) -> int:
     except OSError as error:
         return _refuse(f"the root {settings.root} cannot be used: {error.strerror}", EXIT_FAILED)
     try:
-        return uvloop.run(_serve(settings, root))
+        engines = start_engines(settings)
+        # Only now, while the engines start: FastAPI and gRPC take a second to import.
+        import uvloop
+
+        from remanence_server.api.surfaces import serve_surfaces
+
+        uvloop.run(serve_surfaces(settings, root, engines))
     except ServiceError as error:
         return _refuse(error.message, EXIT_FAILED)
     finally:
         root.release()
-
-
-async def _serve(settings: Settings, root: MemoryRoot) -> int:
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
-    # Ports first: a port that is taken should not cost the start of a virtual machine.
-    listener = _listen(settings.server.http_address)
-    service = await open_service(settings)
-    try:
-        surface = build_grpc_surface(service.servicers, settings.server.max_body_bytes)
-        grpc_address = _bind_grpc(surface, settings.server.grpc_address)
-        http_address = Address(settings.server.http_address.host, listener.getsockname()[1])
-        http = _HttpServer(
-            uvicorn.Config(
-                build_http_app(service.servicers, settings, os.environ),
-                log_config=None,
-                access_log=False,
-                lifespan="off",
-                timeout_graceful_shutdown=int(settings.server.shutdown_grace_seconds),
-                server_header=False,
-            )
-        )
-        await surface.server.start()
-        http_task = asyncio.create_task(http.serve(sockets=[listener]))
-        await http.ready.wait()
-        await surface.set_serving(True)
-        root.publish(
-            ServerNote(
-                pid=os.getpid(),
-                http=str(http_address),
-                grpc=str(grpc_address),
-                version=__version__,
-                started_at=datetime.now(UTC).isoformat(timespec="seconds"),
-            )
-        )
-        _say(f"ready: http://{http_address} and grpc://{grpc_address}, memory in {settings.root}")
-        await stop.wait()
-        await _drain(surface, http, http_task, settings)
-    finally:
-        listener.close()
-        await service.close(settings.server.shutdown_grace_seconds)
     return EXIT_OK
-
-
-async def _drain(
-    surface: GrpcSurface, http: _HttpServer, http_task: asyncio.Task[None], settings: Settings
-) -> None:
-    """Takes no new calls, lets the running ones end."""
-    _log.info("draining")
-    await surface.set_serving(False)
-    http.should_exit = True
-    await asyncio.gather(surface.server.stop(settings.server.shutdown_grace_seconds), http_task)
-
-
-class _HttpServer(uvicorn.Server):
-    """Uvicorn without signal handlers of its own: one place decides when the process stops."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.ready = asyncio.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Starts serving, and says so."""
-        await super().startup(sockets)
-        self.ready.set()
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Captures none."""
-        yield
-
-
-def _listen(address: Address) -> socket.socket:
-    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind(address)
-    except OSError as error:
-        listener.close()
-        raise _cannot_listen("HTTP", address) from error
-    listener.listen(_LISTEN_BACKLOG)
-    listener.setblocking(False)
-    return listener
-
-
-def _bind_grpc(surface: GrpcSurface, address: Address) -> Address:
-    try:
-        port = surface.server.add_insecure_port(str(address))
-    except RuntimeError as error:
-        raise _cannot_listen("gRPC", address) from error
-    if port == 0:
-        raise _cannot_listen("gRPC", address)
-    return Address(address.host, port)
-
-
-def _cannot_listen(surface: str, address: Address) -> ServiceError:
-    return ServiceError(
-        ErrorCode.CONFIGURATION_ERROR,
-        f"cannot listen for {surface} on {address}: is the port taken? (port 0 takes a free one)",
-    )
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
 
 
 def _refuse(reason: str, code: int) -> int:

@@ -153,7 +153,7 @@ def append_durably(
     except FileNotFoundError:
         return None
     try:
-        if False:
+        if FileStamp.of(os.fstat(descriptor)) != expected:
             return None
         try:
             write_all(descriptor, data)

@@ -56,7 +56,8 @@ CREATE TABLE IF NOT EXISTS job (
     -- What the stage produced, with the ids it will be written under; kept so that a repeat after a
     -- crash writes the same thing and does not ask a model again.
     output_json         TEXT,
-    status              TEXT NOT NULL CHECK (status IN ('queued', 'running', 'succeeded', 'dead_letter')),
+    status              TEXT NOT NULL
+        CHECK (status IN ('queued', 'running', 'succeeded', 'dead_letter')),
     attempts            INTEGER NOT NULL DEFAULT 0,
     maximum_attempts    INTEGER NOT NULL,
     available_at_ms     INTEGER NOT NULL,

@@ -27,9 +27,7 @@ def helper(index: int, text: str = "Noted.", *, at: int | None = None) -> Messag
 
 def call(index: int, *call_ids: str) -> Message:
     calls = tuple(ToolCall(call_id, "shell", '{"cmd":"ls"}') for call_id in call_ids)
-    return Message(
-        f"m{index}", "helper", Role.ASSISTANT, T0 + index * MINUTE, "", tool_calls=calls
-    )
+    return Message(f"m{index}", "helper", Role.ASSISTANT, T0 + index * MINUTE, "", tool_calls=calls)
 
 
 def result(index: int, call_id: str, text: str = "ok") -> Message:

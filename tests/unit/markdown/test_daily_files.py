@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, date, tzinfo
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -276,6 +277,51 @@ def test_an_append_goes_on_in_a_file_that_a_person_has_just_saved(
     assert written.stamp_before is not None
     assert written.stamp_before.inode == before.st_ino
     assert written.stamp_before.size == before.st_size
+
+
+@pytest.mark.parametrize("how", ["in place", "by renaming a copy over it"])
+def test_a_file_saved_while_an_append_is_on_its_way_keeps_both(
+    store: MarkdownStore, episode: Make, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    path = store.append((episode(1),))[0].path
+    append = disk.append_durably
+    calls = 0
+
+    def save_first(*arguments: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 1:
+            edited = path.read_text().replace("Alice climbs.", "Alice dances all night.")
+            copy = path if how == "in place" else path.with_name(".copy")
+            copy.write_text(f"{edited}<!-- ent")
+            copy.rename(path)
+        return append(*arguments)
+
+    monkeypatch.setattr(daily_files, "append_durably", save_first)
+    store.append((episode(2),))
+    assert calls == 2
+    assert _records(store) == [episode(1, "Alice dances all night."), episode(2)]
+
+
+def test_an_entry_written_to_a_file_that_loses_its_name_is_written_again(
+    tmp_path: Path, episode: Make
+) -> None:
+    saved = False
+
+    def fault(name: str) -> None:
+        nonlocal saved
+        if name == disk.AFTER_APPEND_BEFORE_SYNC and not saved:
+            saved = True
+            copy = path.with_name(".copy")
+            copy.write_bytes(before)
+            copy.rename(path)
+
+    store = MarkdownStore(tmp_path, UTC, fault=fault)
+    path = store.append((episode(1),))[0].path
+    before = path.read_bytes()
+    store.append((episode(2),))
+    assert saved
+    assert _records(store) == [episode(1), episode(2)]
 
 
 def test_a_file_without_a_line_break_at_its_end_is_appended_to_properly(

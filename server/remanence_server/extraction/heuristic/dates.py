@@ -34,8 +34,20 @@ _WEEKDAYS = {
 _MONTHS = {
     name: number
     for number, name in enumerate(
-        "january february march april may june july august september october november "
-        "december".split(),
+        [
+            "january",
+            "february",
+            "march",
+            "april",
+            "may",
+            "june",
+            "july",
+            "august",
+            "september",
+            "october",
+            "november",
+            "december",
+        ],
         start=1,
     )
 }
@@ -43,7 +55,21 @@ _SEASONS = ("spring", "summer", "autumn", "fall", "winter")
 _NUMBERS = {
     word: number
     for number, word in enumerate(
-        "one two three four five six seven eight nine ten eleven twelve".split(), start=1
+        [
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+        ],
+        start=1,
     )
 } | {"a": 1, "an": 1, "a couple of": 2, "couple of": 2}
 

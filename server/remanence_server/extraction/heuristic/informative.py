@@ -39,7 +39,9 @@ _CJK_FILLER = re.compile(
     r"그래요?|좋아요|대박|축하해요?|"
     r"수고하셨습니다|잘 자|반가워요?|반갑습니다"
 )
-_BACK_OPENERS = frozenset("that that's this it it's sounds looks these those they they're".split())
+_BACK_OPENERS = frozenset(
+    ["that", "that's", "this", "it", "it's", "sounds", "looks", "these", "those", "they", "they're"]
+)
 _NUMBER = re.compile(r"\d[\w.,:]*")
 _CJK_FIRST_PERSON = re.compile(r"我|私|僕|俺|(?:^|\s)(?:저|제|내|나)")
 _UNINFORMATIVE = STOP_WORDS | FILLER_WORDS

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 # Function words. Negations are among them for counting topics; no sentence is ever cut at one.
-STOP_WORDS = frozenset(
+STOP_WORDS = _words(
     """
     a about above across after again against ago ain't all almost along already also although
     always am among an and another any anybody anymore anyone anything anyway anywhere are
@@ -26,11 +31,11 @@ STOP_WORDS = frozenset(
     within without won't would wouldn't yes yesterday yet you you'd you'll you're you've your
     yours yourself yourselves yeah yep yup nope gonna wanna gotta ya u ur im ive dont cant didnt
     doesnt isnt wasnt wont thats
-    """.split()
+    """
 )
 
 # Function words of other European languages, those that are no English words of content.
-STOP_WORDS |= frozenset(
+STOP_WORDS |= _words(
     """
     el la los las un una unos unas del que en con por para mi tu su mis tus sus está fue muy más
     pero como cuando donde lo le les al ya yo él ella nosotros hoy eso esta este uno y o e de il
@@ -40,11 +45,11 @@ STOP_WORDS |= frozenset(
     wenn ich er sie wir ihr mein meine meinen meiner dein deine seine nicht auch noch schon habe
     haben os as uma uns em com meu minha é foi muito mas não eu ele gli della di che per mio mia
     sono è molto io noi non ho da и в не на я что с по это как а но мой моя у мы он она
-    """.split()
+    """
 )
 
 # Words of feeling, politeness and talk about talk: a sentence of these alone informs nobody.
-FILLER_WORDS = frozenset(
+FILLER_WORDS = _words(
     """
     absolutely agree agreed alright amazed amazing amen appreciate appreciated awesome aww awww
     bad beautiful best better bet blast bye brilliant care catch chat cheers clearly congrats
@@ -60,11 +65,11 @@ FILLER_WORDS = frozenset(
     true totally understand understandable vibe vibes way welcome wish wishing wonderful wonder
     word words worry worries wow yay yikes bravo whoa woah hell heck gosh omg certainly surely
     completely exact
-    """.split()
+    """
 )
 
 # Common verbs, adverbs and adjectives: part of what a sentence says, never its topic.
-COMMON_WORDS = frozenset(
+COMMON_WORDS = _words(
     """
     able actually add added afraid alive allow allowed amount anticipate apart apparently appear
     arrive arrived asked asking ask aware basically began begin beginning believe belong big
@@ -125,19 +130,19 @@ COMMON_WORDS = frozenset(
     speaks reads writes sits waits tries becomes costs lasts fits belongs depends includes
     allows means matters fail study hurt teach own drive eat drink sleep sing serve contain
     require taste break broke broken cost repair repairs repaired loose picks holds green
-    """.split()
+    """
 )
 
 NOT_A_TOPIC = STOP_WORDS | FILLER_WORDS | COMMON_WORDS
 
-FIRST_PERSON = frozenset(
-    "i i'm i've i'd i'll im ive me my mine myself we we're we've we'd we'll us our ours".split()
+FIRST_PERSON = _words(
+    "i i'm i've i'd i'll im ive me my mine myself we we're we've we'd we'll us our ours"
 )
-SECOND_PERSON = frozenset("you you're you've you'd you'll your yours yourself u ur".split())
+SECOND_PERSON = _words("you you're you've you'd you'll your yours yourself u ur")
 # Openers that point back: the sentence is about the one before it.
-BACK_REFERENCES = frozenset(
+BACK_REFERENCES = _words(
     """
     it it's its they they're they've their them he he's his him she she's her this that that's
     these those there so then which also both
-    """.split()
+    """
 )

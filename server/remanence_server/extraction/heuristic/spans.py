@@ -7,10 +7,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-MONTH_NAMES = (
-    "January February March April May June July August September October November December".split()
-)
-WEEKDAY_NAMES = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+MONTH_NAMES = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
+WEEKDAY_NAMES = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 # Northern seasons by their last month; winter is named by the year it begins in.
 _SEASON_START = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 

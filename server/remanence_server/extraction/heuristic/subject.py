@@ -26,7 +26,7 @@ _SENTENCES_OF_A_TURN = 60
 # A word, or what ends a phrase.
 _TOKEN = re.compile(rf"[^\W_][\w{MARKS}]*(?:[.'’&+\-][^\W_][\w{MARKS}]*)*\+*#?|[^\s]")
 # Words that may join two parts of a phrase: "climbing in Yosemite", "bank of Ireland".
-_CONNECTORS = frozenset("in of at on for de la del".split())
+_CONNECTORS = frozenset(["in", "of", "at", "on", "for", "de", "la", "del"])
 _CJK_CLAUSE = re.compile(r"[，。！？、；：,.!?;:\s“”「」『』（）()\[\]…~～]+")
 _CJK_OPENERS = re.compile(
     r"^(?:(?:我们|我|他们|她们|今天|昨天|明天|现在|最近|已经|就|也|还|都|又|然后|所以|因为|但是|不过|其实|"

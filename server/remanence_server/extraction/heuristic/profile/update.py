@@ -14,10 +14,31 @@ from remanence_server.extraction.heuristic.sentences import clip
 
 _SUMMARY_CHARACTERS = 500
 # The order of the summary; categories of other origin follow as they come.
-_ORDER = (
-    "name birthday age home household origin work studies languages family pets allergies health "
-    "diet likes favourites dislikes hobbies habits goals plans contact details"
-).split()
+_ORDER = [
+    "name",
+    "birthday",
+    "age",
+    "home",
+    "household",
+    "origin",
+    "work",
+    "studies",
+    "languages",
+    "family",
+    "pets",
+    "allergies",
+    "health",
+    "diet",
+    "likes",
+    "favourites",
+    "dislikes",
+    "hobbies",
+    "habits",
+    "goals",
+    "plans",
+    "contact",
+    "details",
+]
 # A profile says one thing of these at a time.
 _SINGLE = frozenset({"name", "birthday", "age", "home", "household"})
 # Of these a new claim replaces the one with the same label ("Favourite tea: …").
