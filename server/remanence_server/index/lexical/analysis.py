@@ -50,8 +50,8 @@ _JOINT = re.compile(r"_|(?<=[^\W\d_])[.:](?=[^\W\d_])")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _CAMEL_SEAM = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
-# Words that a question asks with rather than about. Longer than the usual list: dropping question
-# words and auxiliaries gained 1.4 points of recall@5 on conversations.
+# Words that a question asks with rather than about. Longer than the engine's list: dropping question
+# words and auxiliaries gains 1 point of recall@5 on turns of conversations, 2 on whole sessions.
 _STOP_WORDS = """
 a about again all also am an and any are as at be been being both but by can could did do does
 doing done each few for from further had has have having he her here him his how i i'd i'll i'm
