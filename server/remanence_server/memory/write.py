@@ -89,7 +89,7 @@ async def add_messages(path: WritePath, batch: AddBatch) -> WriteStatus:
     outcomes = [
         await path.runner.wait_for_stages(cell, frozenset({EPISODE}), None) for cell in cells
     ]
-    if any(_has_failed(state) for states in outcomes for state in states):
+    if any(state.has_failed for states in outcomes for state in states):
         return WriteStatus.ACCUMULATED
     return WriteStatus.EXTRACTED
 
@@ -112,7 +112,7 @@ async def flush_session(
         await path.runner.wake()
     for cell_id in cells:
         for state in await path.runner.wait_for_stages(cell_id, frozenset({EPISODE}), None):
-            if _has_failed(state):
+            if state.has_failed:
                 raise _extraction_failed(state)
     if wait_until_visible:
         await _wait_until_visible(path, cells)
@@ -175,12 +175,6 @@ async def _wait_until_visible(path: WritePath, cells: Sequence[str]) -> None:
     except TimeoutError:
         # The entries are on disk and the index follows: the caller asked for a bounded wait.
         return
-
-
-def _has_failed(state: JobState) -> bool:
-    return state.status is JobStatus.DEAD_LETTER or (
-        state.status is not JobStatus.SUCCEEDED and state.last_error_code is not None
-    )
 
 
 def _extraction_failed(state: JobState) -> ServiceError:

@@ -10,8 +10,8 @@ import numpy as np
 
 from remanence_server.domain.filters import Filter
 from remanence_server.domain.owners import Owner, Scope
+from remanence_server.domain.record_codec import decode_record
 from remanence_server.domain.records import AtomicFact, Kind, Record
-from remanence_server.index.catalogue.codec import decode_record
 from remanence_server.index.catalogue.filter_sql import compile_filter
 from remanence_server.index.catalogue.interface import PassageHome, SortBy
 from remanence_server.index.catalogue.queries import Ids, bound, marks, rows, value

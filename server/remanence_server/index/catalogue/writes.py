@@ -10,6 +10,7 @@ import apsw
 import orjson
 
 from remanence_server.domain.owners import Owner
+from remanence_server.domain.record_codec import encode_payload
 from remanence_server.domain.records import Kind, kind_of, public_id, record_key
 from remanence_server.index.catalogue.changes import (
     ChangeSet,
@@ -17,7 +18,7 @@ from remanence_server.index.catalogue.changes import (
     IndexedRecord,
     PassageDraft,
 )
-from remanence_server.index.catalogue.codec import encode_payload, filter_values
+from remanence_server.index.catalogue.filter_values import filter_values
 from remanence_server.index.catalogue.queries import bound, row, rows
 from remanence_server.index.catalogue.rows import Owners, read_passages, read_removed
 from remanence_server.index.catalogue.speakers import replace_speakers

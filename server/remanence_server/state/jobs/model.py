@@ -58,6 +58,12 @@ class JobState:
     last_error_code: str | None
     last_error: str | None
 
+    @property
+    def has_failed(self) -> bool:
+        """Given up, or waiting for another attempt after one that failed."""
+        waits_after_failure = self.status is JobStatus.QUEUED and self.last_error_code is not None
+        return waits_after_failure or self.status is JobStatus.DEAD_LETTER
+
 
 @dataclass(frozen=True, slots=True)
 class JobCounts:

@@ -21,7 +21,6 @@ Stage = Callable[[Job], Awaitable[Sequence[NewJob]]]
 
 # When no wake-up comes, look again after this long (a clock that jumped, a retry that became due).
 _LONGEST_SLEEP_SECONDS = 5.0
-_SETTLED = (JobStatus.SUCCEEDED, JobStatus.DEAD_LETTER)
 
 _log = get_logger(__name__)
 
@@ -68,12 +67,12 @@ class JobRunner:
             self._supervisor.start(f"job-worker-{number}", self._work)
 
     async def stop(self, grace_seconds: float) -> None:
-        """Claims nothing more and waits for running jobs; what does not end in time stays leased."""
+        """Claims nothing more and waits for running jobs; what does not end stays leased."""
         self._stopping = True
         await self.wake()
-        deadline = self._clock.monotonic_seconds() + grace_seconds
-        while self._busy and self._clock.monotonic_seconds() < deadline:
-            await asyncio.sleep(0.02)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(grace_seconds), self._work_available:
+                await self._work_available.wait_for(lambda: not self._busy)
 
     async def wake(self) -> None:
         """Says that there may be new work."""
@@ -97,7 +96,7 @@ class JobRunner:
                     event.clear()
                     states = await self._store.states_of_cell(cell_id)
                     wanted = [s for s in states if stages is None or s.stage in stages]
-                    if all(s.status in _SETTLED or s.last_error_code for s in wanted):
+                    if all(s.status is JobStatus.SUCCEEDED or s.has_failed for s in wanted):
                         return wanted
                     await event.wait()
         except TimeoutError:
@@ -123,6 +122,7 @@ class JobRunner:
                 await self._run(job)
             finally:
                 self._busy -= 1
+            await self._notify(job)
 
     async def _sleep(self, seen: int) -> None:
         due_ms = await self._store.next_available_ms()
@@ -149,7 +149,6 @@ class JobRunner:
             await self._record_failure(job, error)
         finally:
             heartbeat.cancel()
-        await self._notify(job)
 
     async def _record_failure(self, job: Job, error: Exception) -> None:
         if isinstance(error, ServiceError):

@@ -1,4 +1,4 @@
-"""Records as rows: the columns that are searched, and a payload to rebuild the record from."""
+"""Records as compact JSON: how the catalogue keeps them, and jobs what they will write."""
 
 from __future__ import annotations
 
@@ -20,26 +20,6 @@ from remanence_server.domain.records import (
     Transcript,
     Turn,
 )
-from remanence_server.index.catalogue.changes import FilterValues
-
-
-def filter_values(record: Record) -> FilterValues:
-    """The record's own fields that filters look at.
-
-    A profile and a skill have none: they come of many sessions, and their instant is not that of
-    an event.
-    """
-    match record:
-        case Profile() | AgentSkill():
-            return FilterValues(None, None, None, None, ())
-        case _:
-            return FilterValues(
-                record.session_id,
-                record.parent_type,
-                record.parent_id,
-                record.timestamp_ms,
-                tuple(dict.fromkeys(record.sender_ids)),
-            )
 
 
 def encode_payload(record: Record) -> bytes:
@@ -112,8 +92,8 @@ def _fields(record: Record) -> list[Any]:
             ]
 
 
-def decode_record(owner: Owner, kind: Kind, payload: bytes) -> Record:
-    """The record of a row."""
+def decode_record(owner: Owner, kind: Kind, payload: bytes | str) -> Record:
+    """The record that `encode_payload` wrote."""
     fields = orjson.loads(payload)
     match kind:
         case Kind.EPISODE:
