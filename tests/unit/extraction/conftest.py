@@ -22,9 +22,11 @@ Say = Callable[..., MemoryCell]
 
 @pytest.fixture
 def say() -> Say:
-    """Builds a cell from (speaker, text) pairs, one minute apart; helpers and bots are assistants."""
+    """Builds a cell from (speaker, text) pairs, one minute apart."""
 
-    def build(*rows: tuple[str, str], start_ms: int = START_MS, step_ms: int = 60_000) -> MemoryCell:
+    def build(
+        *rows: tuple[str, str], start_ms: int = START_MS, step_ms: int = 60_000
+    ) -> MemoryCell:
         messages = tuple(
             Message(
                 message_id=f"m{number}",

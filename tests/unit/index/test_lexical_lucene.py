@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -153,6 +154,34 @@ async def test_losing_the_directory_while_running_ends_in_an_empty_index(
     await index.commit()
     assert await found(index, "kettle") == [3]
     assert await index.committed_stamp() == 6
+    await index.close()
+
+
+async def test_a_commit_waits_for_the_whole_of_a_write(java: JavaThread, tmp_path: Path) -> None:
+    index = await LuceneIndex.open(tmp_path / "lexical", java)
+    many = [passage(n, "a cat") for n in range(1, 500)]
+    await asyncio.gather(index.apply(9, many, []), index.commit())
+    left = tmp_path / "left"
+    shutil.copytree(tmp_path / "lexical", left)
+    again = await LuceneIndex.open(left, java)
+    assert (await again.committed_stamp(), await again.count()) == (9, 499)
+    await again.close()
+    await index.close()
+
+
+async def test_searches_go_on_while_much_is_written(java: JavaThread, tmp_path: Path) -> None:
+    index = await LuceneIndex.open(tmp_path / "lexical", java)
+    await index.apply(1, [passage(1, "a cat")], [])
+    many = [passage(n, f"a dog number {n}") for n in range(2, 2_000)]
+    writing = asyncio.create_task(index.apply(2, many, []))
+    searches = 0
+    while not writing.done():
+        # All of a write appears at once.
+        assert await found(index, "dog") == [] or writing.done() or await index.count() == 1_999
+        searches += 1
+    await writing
+    assert searches > 3
+    assert len(await found(index, "dog")) == 100
     await index.close()
 
 

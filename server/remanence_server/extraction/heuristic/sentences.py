@@ -28,7 +28,7 @@ _SENTENCE_END = re.compile(
     # CJK ends need no space after them.
     rf"[。！？｡](?:[。！？｡!?…]*)[{_CLOSERS}]*\s*"
     # Others do: `3.5`, `v1.2` and `example.org` are no ends. Emoji stay with their sentence.
-    rf"|(?P<stop>[.!?…؟۔।‽]+)[{_CLOSERS}]*(?:\s+|\s*(?=[\U0001F300-\U0001FAFF\u2600-\u27BF]))"
+    rf"|(?<![.!?…])(?P<stop>[.!?…؟۔।‽]++)[{_CLOSERS}]*+(?:\s+|\s*(?=[\U0001F300-\U0001FAFF\u2600-\u27BF]))"
 )
 _EMOJI_RUN = re.compile("(?:[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f\u200d]\\s*)+")
 _ABBREVIATION = re.compile(

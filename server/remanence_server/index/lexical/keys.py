@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from enum import StrEnum
+from functools import lru_cache
 from urllib.parse import quote
 
 from remanence_server.index.lexical.interface import LexicalDocument
@@ -28,6 +29,8 @@ class Key(StrEnum):
     SENDER_ID = "u"
 
 
+# Passages come in runs of one owner, session and parent.
+@lru_cache(maxsize=4_096)
 def key_term(key: Key, value: str) -> str:
     """The term that says that a field has this value."""
     if len(value) > _MAX_VALUE_CHARACTERS:

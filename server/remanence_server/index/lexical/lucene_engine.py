@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -78,14 +78,19 @@ class LuceneEngine:
         joined: str = types.String.join(" ", types.AnalyzerUtils.analyze(analyzer, text))
         return joined.split(" ") if joined else []
 
-    def apply(self, stamp: int, upserts: Sequence[LexicalDocument], deletes: Sequence[int]) -> None:
-        """See `LexicalIndex.apply`."""
-        documents = {document.passage_id: document for document in upserts}
-        replaced = sorted({*deletes, *documents})
-        if replaced:
-            self._writer.deleteDocuments([self.types.LongField.newSetQuery(ID_FIELD, replaced)])
-        for document in documents.values():
+    def delete(self, passage_ids: Collection[int]) -> None:
+        """Remove passages; visible after `publish`."""
+        if passage_ids:
+            query = self.types.LongField.newSetQuery(ID_FIELD, sorted(passage_ids))
+            self._writer.deleteDocuments([query])
+
+    def add(self, documents: Iterable[LexicalDocument]) -> None:
+        """Write passages whose ids the index does not hold; visible after `publish`."""
+        for document in documents:
             self._add(document)
+
+    def publish(self, stamp: int) -> None:
+        """Make everything written visible to searches. The next commit keeps the stamp."""
         self._refresh()
         self._stamp = stamp
 
@@ -159,7 +164,8 @@ class LuceneEngine:
         try:
             self._open()
         except jnius.JavaException as error:
-            if error.classname in _NOT_DAMAGE:
+            # Errors, as Java tells them from exceptions, are about the VM: memory, classes.
+            if error.classname in _NOT_DAMAGE or error.classname.endswith("Error"):
                 raise
             _logger.warning("lexical index is damaged (%s); it starts anew", error.classname)
             self._start_anew()

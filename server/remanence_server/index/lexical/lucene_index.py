@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
+from itertools import batched
 from pathlib import Path
 
 from remanence_server.domain.filters import Filter
@@ -16,6 +18,9 @@ from remanence_server.runtime.errors import ErrorCode, ServiceError
 DEFAULT_K1 = 0.9
 DEFAULT_B = 0.4
 
+# Written in one turn of the thread, some 20 ms: searches go in between when a store is fed anew.
+_PASSAGES_A_TURN = 64
+
 
 class LuceneIndex:
     """A `LexicalIndex` in a directory of its own.
@@ -27,6 +32,8 @@ class LuceneIndex:
         self._thread = thread
         self._engine = engine
         self._search = search
+        # A commit must not take the stamp of one `apply` for another's half of the passages.
+        self._writing = asyncio.Lock()
 
     @classmethod
     async def open(
@@ -60,7 +67,12 @@ class LuceneIndex:
         self, stamp: int, upserts: Sequence[LexicalDocument], deletes: Sequence[int]
     ) -> None:
         """See `LexicalIndex.apply`."""
-        await self._run(lambda: self._engine.apply(stamp, upserts, deletes))
+        documents = {document.passage_id: document for document in upserts}
+        async with self._writing:
+            await self._run(self._engine.delete, {*deletes, *documents})
+            for run in batched(documents.values(), _PASSAGES_A_TURN):
+                await self._run(self._engine.add, run)
+            await self._run(self._engine.publish, stamp)
 
     async def search(
         self,
@@ -73,7 +85,7 @@ class LuceneIndex:
     ) -> LexicalMatches:
         """See `LexicalIndex.search`."""
         return await self._run(
-            lambda: self._search.search(partition, channels, text, limit, where, passage_ids)
+            self._search.search, partition, channels, text, limit, where, passage_ids
         )
 
     async def committed_stamp(self) -> int:
@@ -82,7 +94,8 @@ class LuceneIndex:
 
     async def commit(self) -> None:
         """See `LexicalIndex.commit`."""
-        await self._run(self._engine.commit)
+        async with self._writing:
+            await self._run(self._engine.commit)
 
     async def count(self) -> int:
         """See `LexicalIndex.count`."""
@@ -90,16 +103,18 @@ class LuceneIndex:
 
     async def clear(self) -> None:
         """See `LexicalIndex.clear`."""
-        await self._run(self._engine.clear)
+        async with self._writing:
+            await self._run(self._engine.clear)
 
     async def close(self) -> None:
         """See `LexicalIndex.close`."""
-        await self._run(self._engine.close)
+        async with self._writing:
+            await self._run(self._engine.close)
 
-    async def _run[T](self, function: Callable[[], T]) -> T:
+    async def _run[**P, T](self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         def call() -> T:
             try:
-                return _translating_errors(function)
+                return _translating_errors(function, *args, **kwargs)
             except ServiceError:
                 _translating_errors(self._engine.recover)
                 raise
@@ -107,11 +122,11 @@ class LuceneIndex:
         return await self._thread.run(call)
 
 
-def _translating_errors[T](function: Callable[[], T]) -> T:
+def _translating_errors[**P, T](function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     import jnius
 
     try:
-        return function()
+        return function(*args, **kwargs)
     except jnius.JavaException as error:
         class_name = error.classname or "unknown"
     except OSError:

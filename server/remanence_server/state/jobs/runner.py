@@ -128,10 +128,8 @@ class JobRunner:
         due_ms = await self._store.next_available_ms()
         seconds = _LONGEST_SLEEP_SECONDS
         if due_ms is not None:
-            until_due = (due_ms - self._clock.now_ms()) / 1000
-            # A job that is due but was not claimed waits for an earlier one of its serial key.
-            if until_due > 0:
-                seconds = min(seconds, until_due)
+            # It may have become due since the claim that found nothing: then this is no sleep.
+            seconds = min(seconds, max(0.0, (due_ms - self._clock.now_ms()) / 1000))
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds), self._work_available:
                 await self._work_available.wait_for(

@@ -14,16 +14,20 @@ from remanence_server.state.jobs.model import Job, JobCounts, JobState, JobStatu
 # Failure texts are for operators; a longer one would be somebody's stack trace.
 _LONGEST_ERROR = 500
 
-_CLAIM = """
+# Of its serial key, which runs in order.
+_IS_FIRST = """
+NOT EXISTS (SELECT 1 FROM job AS earlier
+    WHERE earlier.serial_key = candidate.serial_key AND earlier.job_id < candidate.job_id
+      AND earlier.status IN ('queued', 'running'))
+"""
+
+_CLAIM = f"""
 UPDATE job SET status = 'running', attempts = attempts + 1, lease_token = ?, lease_until_ms = ?
 WHERE job_id = (
     SELECT candidate.job_id FROM job AS candidate
     WHERE ((candidate.status = 'queued' AND candidate.available_at_ms <= ?)
            OR (candidate.status = 'running' AND candidate.lease_until_ms <= ?))
-      AND NOT EXISTS (
-        SELECT 1 FROM job AS earlier
-        WHERE earlier.serial_key = candidate.serial_key AND earlier.job_id < candidate.job_id
-          AND earlier.status IN ('queued', 'running'))
+      AND {_IS_FIRST}
     ORDER BY candidate.job_id LIMIT 1)
 RETURNING job_id, stage, cell_id, app_id, project_id, track, owner_id, session_id, attempts,
     maximum_attempts, lease_token, input_json, output_json
@@ -161,12 +165,15 @@ class JobStore:
         await self._database.write(run)
 
     async def next_available_ms(self) -> int | None:
-        """When the next queued job may run, or the next lease ends; None when there is nothing."""
+        """When the next job can be claimed, or the next lease ends; None when nothing will be.
+
+        A job behind another of its serial key does not count: that one's end will wake it.
+        """
 
         def run(connection: apsw.Connection) -> int | None:
             row = connection.execute(
                 "SELECT min(CASE status WHEN 'queued' THEN available_at_ms ELSE lease_until_ms END)"
-                " FROM job WHERE status IN ('queued', 'running')"
+                f" FROM job AS candidate WHERE status IN ('queued', 'running') AND {_IS_FIRST}"
             ).fetchone()
             return None if row is None or row[0] is None else int(row[0])
 

@@ -17,12 +17,13 @@ _ARGUMENT_CHARACTERS = 80
 _MAXIMUM_ARGUMENTS = 3
 # A result is scanned for its telling line; past this it is a file, and its ends are enough.
 _SCANNED_CHARACTERS = 40_000
+_SCANNED_LINE_CHARACTERS = 1_000
 _FAILURE = re.compile(
     r"\b(?:error|exception|traceback|failed|failure|failing|fatal|panic|denied|refused|unauthorized|"
     r"forbidden|not\s+found|no\s+such\s+(?:file|table|host|column)|timed?[\s-]?out|cannot|can['’]t|"
     r"could\s+not|couldn['’]t|unable|invalid|undefined|unexpected|conflict|segmentation\s+fault|"
     r"exit(?:ed)?\s+(?:with\s+)?(?:code|status)\s*:?\s*[1-9]\d*|returned\s+non-zero|killed|"
-    r"already\s+(?:bound|in\s+use)|mismatch|unreachable|rejected)\b|\w+(?:Error|Exception)\b|"
+    r"already\s+(?:bound|in\s+use)|mismatch|unreachable|rejected)\b|(?<=\w)(?-i:Error|Exception)\b|"
     r"错误|失败|異常|エラー|失敗|오류|실패",
     re.IGNORECASE,
 )
@@ -82,7 +83,11 @@ def outcome_of(result: str | None, *, reads: bool = False) -> Outcome:
     structured = _structured(cleaned)
     if structured is not None:
         return structured
-    lines = [line.strip() for line in _scanned(cleaned).splitlines() if line.strip()]
+    lines = [
+        _scanned(line.strip(), _SCANNED_LINE_CHARACTERS)
+        for line in _scanned(cleaned, _SCANNED_CHARACTERS).splitlines()
+        if line.strip()
+    ]
     telling = [line for line in lines if _is_failure(line)]
     summaries = [line for line in lines if _SUMMARY_LINE.search(line)]
     passed = any(_TEST_PASS.search(line) and not _is_failure(line) for line in summaries)
@@ -174,8 +179,8 @@ def _is_last(summaries: list[str], lines: list[str]) -> bool:
     return bool(summaries) and summaries[-1] in lines[-3:]
 
 
-def _scanned(text: str) -> str:
-    if len(text) <= _SCANNED_CHARACTERS:
+def _scanned(text: str, limit: int) -> str:
+    if len(text) <= limit:
         return text
-    half = _SCANNED_CHARACTERS // 2
+    half = limit // 2
     return f"{text[:half]}\n{text[-half:]}"
