@@ -1,4 +1,4 @@
-"""The filter of a request, as sent, to the filter tree: which fields, which operators, which values."""
+"""The filter of a request to the filter tree: which fields, which operators, which values."""
 
 from __future__ import annotations
 

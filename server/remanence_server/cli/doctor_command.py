@@ -59,7 +59,10 @@ def _show(checks: list[Check]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table("", "check", "found", "what to do", box=None)
+    table = Table("", "check", box=None)
+    # A path is broken over lines, never cut: its end says which file and line it is.
+    table.add_column("found", overflow="fold")
+    table.add_column("what to do", overflow="fold")
     for check in checks:
         table.add_row(
             Text(check.status, style=_STYLES[check.status]),

@@ -92,8 +92,9 @@ def show_page(page_of: Page, *, page: int, page_size: int, output: Console | Non
 
 def _episode_text(episode: Episode) -> Text:
     text = Text(printable(episode.subject or episode.session_id), style="bold")
-    if episode.summary:
-        text.append(f"\n{printable(episode.summary)}", style="not bold")
+    # An entry that was written by hand may have no summary.
+    if gist := episode.summary or episode.episode:
+        text.append(f"\n{printable(gist)}", style="not bold")
     return text
 
 

@@ -47,8 +47,8 @@ def _check_binary_item(item: ContentItem, field: str) -> None:
             raise _unsupported("base64 cannot be decoded", field) from None
     elif item.uri is not None:
         scheme = item.uri.partition("://")[0].lower()
-        # Reading local files for whoever can reach the port is a gift to an attacker; there is no
-        # allow-list to name safe folders yet, so every file:// is refused, whether it exists or not.
+        # Reading local files for whoever can reach the port is a gift to an attacker. There is no
+        # allow-list of safe folders yet, so every file:// is refused, be the file there or not.
         if scheme == "file":
             raise _unsupported("file:// is not allowed here; send the content as base64", field)
         if scheme not in ("http", "https"):

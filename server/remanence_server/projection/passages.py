@@ -46,7 +46,7 @@ CHUNKS_PER_TURN = 1_000
 
 
 def passages_of(record: Record) -> tuple[PassageDraft, ...]:
-    """The passages of a record, in a fixed order. A profile is looked up, not searched: it has none."""
+    """The passages of a record, in a fixed order. A profile is looked up: it has none."""
     match record:
         case Episode():
             return tuple(_episode(record))

@@ -16,7 +16,7 @@ from remanence_server.projection.projector import Projector
 
 @dataclass(frozen=True, slots=True)
 class Publisher:
-    """Writes records to Markdown and tells the projection at once: no polling for our own writes."""
+    """Writes records to Markdown and tells the projection: our own writes need no polling."""
 
     markdown: MarkdownStore
     projector: Projector

@@ -24,8 +24,8 @@ class Query:
     """A question to the memory of one owner.
 
     `top_k` is the number of items wanted of each kind, or None for the server's own cap, in which
-    case a default `radius` applies unless the caller gave one. `radius` is the cosine floor of dense
-    recall, `minimum_score` the floor of the final score; both lie in [0, 1].
+    case a default `radius` applies unless the caller gave one. `radius` is the cosine floor of
+    dense recall, `minimum_score` the floor of the final score; both lie in [0, 1].
     """
 
     owner: Owner

@@ -105,6 +105,6 @@ class ServiceError(Exception):
 
 
 def invalid_input(message: str, field: str | None = None) -> ServiceError:
-    """The refusal of a request field: `message`, followed by the field as the contract writes it."""
+    """The refusal of a request field: `message`, then the field as the contract writes it."""
     text = f"{message}: {field}" if field else message
     return ServiceError(ErrorCode.INVALID_INPUT, text, field=field)

@@ -19,7 +19,7 @@ def to_milliseconds(value: int) -> int:
 
 
 def to_datetime(instant_ms: int, zone: tzinfo = UTC) -> datetime:
-    """The instant in a zone; near the ends of the calendar, where the zone would overflow, in UTC."""
+    """The instant in a zone; in UTC near the ends of the calendar, where a zone overflows."""
     moment = _EPOCH + timedelta(milliseconds=instant_ms)
     try:
         return moment.astimezone(zone)

@@ -11,8 +11,17 @@ from typing import Any, Literal, TextIO
 
 import structlog
 
-# Libraries that write a line for each request at INFO.
-_CHATTY_LIBRARIES = ("httpx", "httpcore", "anthropic", "watchfiles", "uvicorn.access", "asyncio")
+# Libraries that write at INFO for each request, or of every step of their own start.
+_CHATTY_LIBRARIES = (
+    "anthropic",
+    "asyncio",
+    "faiss.loader",
+    "httpcore",
+    "httpx",
+    "uvicorn.access",
+    "uvicorn.error",
+    "watchfiles",
+)
 
 
 def configure_logging(

@@ -108,7 +108,8 @@ def variable_of(key: str) -> str:
 def _from_file(path: Path) -> dict[str, _Value]:
     try:
         text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
+        # A root that is no folder is refused by whoever uses it, in better words.
         return {}
     except UnicodeDecodeError:
         raise _refused(None, f"{FILE_NAME} is not UTF-8 text; save it as UTF-8") from None

@@ -64,7 +64,7 @@ async def test_the_newer_home_supersedes_the_older_which_becomes_history(profile
     )
     home = item_of(profile, "home")
     assert home["description"] == "Lives in Porto"
-    assert home["history"] == [
+    assert home["superseded"] == [
         {
             "description": "Lives in Graz",
             "evidence": "I live in Graz",
@@ -81,7 +81,7 @@ async def test_an_older_statement_that_arrives_late_only_enters_history(profile_
     )
     home = item_of(profile, "home")
     assert home["description"] == "Lives in Porto"
-    assert [past["description"] for past in home["history"]] == ["Lives in Graz"]
+    assert [past["description"] for past in home["superseded"]] == ["Lives in Graz"]
     assert profile.timestamp_ms == PORTO_MS
 
 
@@ -114,7 +114,7 @@ async def test_a_taste_that_changes_is_one_item_with_history(profile_of):
     assert described(profile, "likes") == []
     item = item_of(profile, "dislikes")
     assert item["description"] == "No longer likes techno"
-    assert [past["description"] for past in item["history"]] == ["Loves techno"]
+    assert [past["description"] for past in item["superseded"]] == ["Loves techno"]
 
 
 async def test_role_and_employer_are_two_things_until_the_job_ends(profile_of):
@@ -123,7 +123,7 @@ async def test_role_and_employer_are_two_things_until_the_job_ends(profile_of):
     profile = await profile_of((PORTO_MS, "I quit my job"), current=profile)
     item = item_of(profile, "work")
     assert item["description"] == "Quit their job"
-    assert {past["description"] for past in item["history"]} == {
+    assert {past["description"] for past in item["superseded"]} == {
         "Works as a nurse",
         "Works at Siemens",
     }
@@ -139,7 +139,7 @@ async def test_who_has_moved_no_longer_plans_to(profile_of):
         (GRAZ_MS, "I'm moving to Porto next month"), (PORTO_MS, "I moved to Porto last week")
     )
     assert described(profile, "plans") == []
-    assert item_of(profile, "home")["history"][0]["description"] == "Is moving to Porto next month"
+    assert item_of(profile, "home")["superseded"][0]["description"] == "Is moving to Porto next month"
 
 
 async def test_bare_answers_count(say, extractor, user):
@@ -223,7 +223,7 @@ async def test_a_hand_edited_profile_keeps_what_the_hand_wrote(user, profile_of)
     home = data["explicit_info"][1]
     assert home["description"] == "Lives in Porto"
     assert home["colour"] == "green"
-    assert home["history"] == [{"description": "Lives in Graz"}]
+    assert home["superseded"] == [{"description": "Lives in Graz"}]
     # What was handed in is as it was.
     assert current.data["explicit_info"][1]["description"] == "Lives in Graz"
 
@@ -235,7 +235,7 @@ async def test_a_hand_edited_profile_keeps_what_the_hand_wrote(user, profile_of)
         7,
         "Lives in a tent",
         {"category": "home"},
-        [[1], {"history": "x", "timestamp_ms": "y"}],
+        [[1], {"superseded": "x", "timestamp_ms": "y"}],
     ],
 )
 async def test_odd_types_are_borne_with(user, profile_of, explicit_info):

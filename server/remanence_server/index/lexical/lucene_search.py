@@ -39,10 +39,15 @@ class LuceneSearch:
     def __init__(self, engine: LuceneEngine) -> None:
         types = self._types = engine.types
         self._engine = engine
+        # Factories by class: by name, Java would load all of the two hundred there are.
         analyzer = (
             types.CustomAnalyzer.builder()
-            .withTokenizer("whitespace", ["maxTokenLen", str(MAX_TERM_CHARACTERS)])
-            .addTokenFilter("delimitedBoost", ["delimiter", _BOOST_DELIMITER])
+            .withTokenizer(
+                types.class_of("WhitespaceFactory"), ["maxTokenLen", str(MAX_TERM_CHARACTERS)]
+            )
+            .addTokenFilter(
+                types.class_of("DelimitedBoostFactory"), ["delimiter", _BOOST_DELIMITER]
+            )
             .build()
         )
         # Not a parser: it makes one clause of each token. One call instead of five for each term.

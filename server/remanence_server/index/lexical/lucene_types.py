@@ -28,6 +28,7 @@ _PATHS: Mapping[str, str] = {
     "Collection": "java/util/Collection",
     "CustomAnalyzer": _LUCENE + "analysis/custom/CustomAnalyzer",
     "CustomAnalyzerBuilder": _LUCENE + "analysis/custom/CustomAnalyzer$Builder",
+    "DelimitedBoostFactory": _LUCENE + "analysis/boost/DelimitedBoostTokenFilterFactory",
     "Directory": _LUCENE + "store/Directory",
     "DirectoryReader": _LUCENE + "index/DirectoryReader",
     "Document": _LUCENE + "document/Document",
@@ -72,6 +73,7 @@ _PATHS: Mapping[str, str] = {
     "TopDocs": _LUCENE + "search/TopDocs",
     "TopFieldDocs": _LUCENE + "search/TopFieldDocs",
     "WhitespaceAnalyzer": _LUCENE + "analysis/core/WhitespaceAnalyzer",
+    "WhitespaceFactory": _LUCENE + "analysis/core/WhitespaceTokenizerFactory",
 }
 
 # Members of each class: constructors as "(arguments)", methods as "name(arguments)result" and
@@ -87,8 +89,8 @@ _MEMBERS: Mapping[str, Sequence[str]] = {
     "CharArraySet": ["static EMPTY_SET:CharArraySet"],
     "CustomAnalyzer": ["static builder()CustomAnalyzerBuilder"],
     "CustomAnalyzerBuilder": [
-        "withTokenizer(String,String[])CustomAnalyzerBuilder",
-        "addTokenFilter(String,String[])CustomAnalyzerBuilder",
+        "withTokenizer(Class,String[])CustomAnalyzerBuilder",
+        "addTokenFilter(Class,String[])CustomAnalyzerBuilder",
         "build()CustomAnalyzer",
     ],
     "DirectoryReader": [

@@ -227,7 +227,7 @@ def _entry(statement: Statement) -> Item:
 def _superseded(item: Item, statement: Statement) -> Item:
     """The new claim in the old one's place; keys that somebody added stay."""
     replacement = {**item, **_entry(statement)}
-    replacement["history"] = _history(item)
+    replacement["superseded"] = _history(item)
     _remember(replacement, _past(item))
     return replacement
 
@@ -244,12 +244,12 @@ def _remember(item: Item, past: Mapping[str, Any]) -> bool:
     if any(_text(known, "description") == _text(entry, "description") for known in history):
         return False
     history.append(entry)
-    item["history"] = sorted(history, key=lambda known: _integer(known.get("timestamp_ms")))
+    item["superseded"] = sorted(history, key=lambda known: _integer(known.get("timestamp_ms")))
     return True
 
 
 def _history(item: Mapping[str, Any]) -> list[Item]:
-    history = item.get("history")
+    history = item.get("superseded")
     if not isinstance(history, list):
         return []
     return [dict(entry) for entry in history if isinstance(entry, Mapping)]
