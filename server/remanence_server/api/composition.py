@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 
 from remanence_server.api.engines import Engines
@@ -29,6 +29,7 @@ from remanence_server.projection.publisher import Publisher
 from remanence_server.retrieval.recall import Indexes
 from remanence_server.retrieval.retriever import MemoryRetriever, SearchDefaults
 from remanence_server.runtime.clock import SystemClock
+from remanence_server.runtime.errors import ServiceError
 from remanence_server.runtime.settings import Settings
 from remanence_server.runtime.supervision import Supervisor
 from remanence_server.state.database import Database
@@ -56,10 +57,13 @@ class Service:
     async def close(self, grace_seconds: float) -> None:
         """Lets running jobs end, makes the index durable, closes every file."""
         await self._runner.stop(grace_seconds)
-        async with asyncio.timeout(grace_seconds):
-            await self._projector.wait_until_visible()
+        # What the index has not seen by then is in the Markdown, and the next start reads it.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(grace_seconds):
+                await self._projector.wait_until_visible()
         await self._supervisor.stop()
-        await self._projector.commit()
+        with suppress(ServiceError):
+            await self._projector.commit()
         await self._resources.aclose()
 
 

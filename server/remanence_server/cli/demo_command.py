@@ -51,6 +51,7 @@ def demo(
         output.print(f"starting a service on {root}")
         with running_demo_server(root, Path(temporary) / "server.log", os.environ) as client:
             _import(output, client, folder, Path(temporary))
+            output.print("\nasking; each find has its score: how likely it bears on the question")
             missed = [each for each in questions if not _ask(output, client, each)]
         _show_markdown(output, root)
     if keep is None:
@@ -92,7 +93,8 @@ def _ask(output: Console, client: Client, question: Question) -> bool:
 
     result, holds = search_until_expected(client, question)
     output.print()
-    output.print(Text(f"{question.owner} is asked: {question.question}", style="bold cyan"))
+    asked = f"the memory of {question.owner} is asked: {question.question}"
+    output.print(Text(asked, style="bold cyan"))
     show_answer(result, question.expects, output)
     if not holds:
         output.print(Text(f"expected and not found: {question.expects}", style="bold red"))

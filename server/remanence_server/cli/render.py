@@ -48,6 +48,11 @@ def show_search(result: SearchResult, output: Console | None = None) -> None:
 
 def show_answer(result: SearchResult, expected: str, output: Console) -> None:
     """Prints the gist of what a search found, with the words expected standing out."""
+    # The profile first: it knows what is so now, the episodes what was said when.
+    known = [line for each in result.profiles for line in _profile_lines(each.profile_data)]
+    for line in known:
+        if expected.casefold() in line.casefold():
+            _show_gist(output, None, "profile", [line], expected)
     for episode in result.episodes[:_SHOWN_RECORDS]:
         facts = [fact.content for fact in episode.atomic_facts[:_SHOWN_FACTS]]
         _show_gist(output, episode.score, episode.subject, facts or [episode.summary], expected)
@@ -56,10 +61,6 @@ def show_answer(result: SearchResult, expected: str, output: Console) -> None:
         _show_gist(output, case.score, case.task_intent, lines, expected)
     for skill in result.agent_skills[:_SHOWN_RECORDS]:
         _show_gist(output, skill.score, f"skill {skill.name}", [skill.description], expected)
-    known = [line for each in result.profiles for line in _profile_lines(each.profile_data)]
-    for line in known:
-        if expected.casefold() in line.casefold():
-            _show_gist(output, None, "profile", [line], expected)
 
 
 def _show_gist(

@@ -83,5 +83,7 @@ def make_root(root: Path) -> None:
     try:
         root.parent.mkdir(parents=True, exist_ok=True)
         root.mkdir(mode=_ROOT_MODE, exist_ok=True)
+    except FileExistsError:
+        raise CommandError(f"cannot use {root} as memory root: it is a file") from None
     except OSError as error:
         raise CommandError(f"cannot use {root} as memory root: {error.strerror}") from None

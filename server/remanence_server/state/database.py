@@ -15,6 +15,7 @@ import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -172,8 +173,10 @@ class Database:
                 connection.execute("RELEASE work")
             connection.execute("COMMIT")
         except Exception as error:
-            if not connection.get_autocommit():
-                connection.execute("ROLLBACK")
+            # A failed ROLLBACK leaves nothing to roll back, and this thread must not end.
+            with suppress(apsw.Error):
+                if not connection.get_autocommit():
+                    connection.execute("ROLLBACK")
             public = storage_error(error) if isinstance(error, apsw.Error | OSError) else error
             for work in group:
                 work.error = public
