@@ -117,7 +117,7 @@ class EmbeddingsSettings(Section):
 class LexicalSettings(Section):
     """The keyword index."""
 
-    heap_megabytes: int = Field(256, ge=64, description="Largest heap of the Java VM")
+    heap_megabytes: int = Field(128, ge=64, description="Largest heap of the Java VM")
     k1: float = Field(1.2, ge=0, description="BM25: how soon repeating a term stops to count")
     b: float = Field(0.75, ge=0, le=1, description="BM25: how much long texts are marked down")
 
