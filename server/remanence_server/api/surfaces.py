@@ -8,8 +8,9 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from datetime import UTC, datetime
+from typing import Any
 
 import uvicorn
 
@@ -57,7 +58,7 @@ async def serve_surfaces(settings: Settings, root: MemoryRoot, engines: Engines)
         )
         await surface.server.start()
         http_task = asyncio.create_task(http.serve(sockets=[listener]))
-        await http.ready.wait()
+        await _first_of(http.ready.wait(), http_task)
         await surface.set_serving(True)
         root.publish(
             ServerNote(
@@ -102,6 +103,15 @@ class _HttpServer(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Captures none."""
         yield
+
+
+async def _first_of(event: Coroutine[Any, Any, Any], task: asyncio.Task[None]) -> None:
+    """Waits for an event, or for the task that should bring it about to fail."""
+    waiting = asyncio.ensure_future(event)
+    await asyncio.wait({waiting, task}, return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+    if task.done():
+        await task
 
 
 def _listen(address: Address) -> socket.socket:

@@ -47,8 +47,8 @@ class Follower:
     async def _scan(self) -> None:
         scan = Scan(self.markdown, self.catalogue, self.projector)
         while not self._stop.is_set():
-            await scan.run()
-            if self.catalogue.was_reset:
+            saw_everything = await scan.run()
+            if saw_everything and self.catalogue.was_reset:
                 # Only once all that was found is in the catalogue is it complete.
                 await self.projector.wait_until_visible()
                 await self.catalogue.mark_filled()

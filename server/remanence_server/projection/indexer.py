@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from remanence_server.domain.owners import Owner
 from remanence_server.index.catalogue.changes import ChangeSet, IndexedPassage, RemovedPassage
@@ -28,26 +29,37 @@ class Indexer:
     lexical: LexicalIndex
     dense: DenseIndex
     embedder: Embedder
+    # From storing vectors to the dense index following: a removal that came between the two would
+    # be undone by the second.
+    _storing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def apply(self, change: ChangeSet) -> None:
-        """Makes a change searchable: by its words first, then, once embedded, by its meaning."""
+        """Makes a change searchable by its words, and by its meaning as far as that is known.
+
+        What needs the model is left to `embed`.
+        """
         if not change.added and not change.removed:
             return
         await self._apply_lexical(change.stamp, change.added, change.removed)
         await self._remove_dense(change.removed)
-        dense = [passage for passage in change.added if passage.dense]
-        await self._add_known_vectors(dense)
-        new = [passage for passage in dense if not passage.embedded]
+        await self._add_known_vectors([passage for passage in change.added if passage.dense])
+
+    async def embed(self, change: ChangeSet) -> None:
+        """Makes the new texts of a change searchable by their meaning."""
+        new = [passage for passage in change.added if passage.dense and not passage.embedded]
         await self._embed(
             [passage.passage_id for passage in new], [passage.text for passage in new]
         )
 
+    async def clear(self) -> None:
+        """Empties the indexes: they hold passages of a catalogue that is gone."""
+        await self.lexical.clear()
+        await self.dense.clear()
+
     async def catch_up(self) -> None:
-        """Feeds the lexical index what it has not durably seen."""
-        if self.catalogue.was_reset:
-            # They hold passages of a catalogue that is gone.
-            await self.lexical.clear()
-            await self.dense.clear()
+        """Feeds the lexical index what it has not durably seen; vectors are loaded anew."""
+        # A change that failed half-way may have missed partitions that are in memory.
+        await self.dense.clear()
         seen = await self.lexical.committed_stamp()
         removed_up_to = seen
         while removed := await self.catalogue.deletions_since(removed_up_to, _BATCH):
@@ -84,7 +96,8 @@ class Indexer:
     async def _remove_dense(self, removed: Sequence[RemovedPassage]) -> None:
         for (owner, channel), group in _grouped(removed):
             ids = [passage.passage_id for passage in group]
-            await self.dense.apply(owner, channel, removed=ids)
+            async with self._storing:
+                await self.dense.apply(owner, channel, removed=ids)
 
     async def _add_known_vectors(self, passages: Sequence[IndexedPassage]) -> None:
         """Texts that were embedded before (the same words, or a rebuild) need no model."""
@@ -97,9 +110,10 @@ class Indexer:
         for start in range(0, len(texts), _EMBEDDING_BATCH):
             batch = slice(start, start + _EMBEDDING_BATCH)
             vectors = await self.embedder.embed_passages(texts[batch])
-            stored = await self.catalogue.save_vectors(passage_ids[batch], vectors)
-            for (owner, channel), block in group_by_partition(stored, vectors).items():
-                await self.dense.apply(owner, channel, block)
+            async with self._storing:
+                stored = await self.catalogue.save_vectors(passage_ids[batch], vectors)
+                for (owner, channel), block in group_by_partition(stored, vectors).items():
+                    await self.dense.apply(owner, channel, block)
 
 
 def _document(passage: IndexedPassage) -> LexicalDocument:

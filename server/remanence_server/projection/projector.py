@@ -11,10 +11,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from remanence_server.index.catalogue.changes import FileState
+from remanence_server.index.catalogue.changes import ChangeSet, FileState
 from remanence_server.index.catalogue.interface import Catalogue
 from remanence_server.markdown.daily_files import WrittenEntry
 from remanence_server.markdown.disk import stamp_of
@@ -41,6 +41,24 @@ _LONGEST_RETRY_SECONDS = 30.0
 _log = get_logger(__name__)
 
 type _Change = tuple[WrittenEntry, ...] | Path
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Changes taken up together; what the catalogue has is taken out, so no repeat brings it back.
+
+    A file that was read again may say something newer than our own entries did.
+    """
+
+    entries: list[WrittenEntry] = field(default_factory=list)
+    files: list[Path] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, changes: Sequence[_Change]) -> _Batch:
+        """The entries, and each file once. Entries come first: a file knows all that is in it."""
+        entries = [entry for change in changes if isinstance(change, tuple) for entry in change]
+        files = dict.fromkeys(change for change in changes if isinstance(change, Path))
+        return cls(entries, list(files))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +93,27 @@ class Projector:
         self._arrived = asyncio.Event()
         self._progressed = asyncio.Condition()
         self._failures = 0
-        self._indexes_behind = False
+        # Until the first look has shown that they are not.
+        self._indexes_behind = True
+        self._embedding_behind = False
+        self._embedding_wanted = asyncio.Event()
+        self._embedding_wanted.set()
         self._uncommitted = False
         self._broken: dict[str, int] = {}
+        self._unreadable: set[str] = set()
         self._unreadable_root = False
 
     async def start(self) -> None:
-        """Brings the indexes up to the catalogue, then follows the queue."""
-        await self._indexer.catch_up()
+        """Starts to follow the queue, after what the indexes missed when the last process ended.
+
+        Searches answer meanwhile from what there is.
+        """
+        if self._catalogue.was_reset:
+            await self._indexer.clear()
         for state in await self._catalogue.problem_files():
             self._broken[state.path] = len(state.problems)
         self._supervisor.start("projection", self._follow)
+        self._supervisor.start("projection-embedding", self._embed_waiting)
         self._supervisor.start("projection-commit", self._commit_now_and_then)
 
     def submit_entries(self, entries: Sequence[WrittenEntry]) -> None:
@@ -117,6 +145,12 @@ class Projector:
             reasons.append(
                 f"{broken} Markdown entries cannot be read; `remanence doctor` lists them"
             )
+        if self._unreadable:
+            reasons.append(
+                f"{len(self._unreadable)} Markdown files cannot be read; they are tried again"
+            )
+        if self._embedding_behind:
+            reasons.append("some passages wait for their vectors; keyword search finds them")
         if self._unreadable_root:
             reasons.append("part of the memory root cannot be read; nothing is taken as deleted")
         return ProjectionState(self._submitted - self._done, self._failures, broken, reasons)
@@ -132,15 +166,18 @@ class Projector:
         self._arrived.set()
 
     async def _follow(self) -> None:
-        await self._embed_waiting()
+        await self._project_until_done(_Batch())
         while True:
             await self._arrived.wait()
             self._arrived.clear()
             while self._queue:
-                batch, self._queue = self._queue, []
-                await self._project_until_done(batch)
+                changes, self._queue = self._queue, []
+                await self._project_until_done(_Batch.of(changes))
+                async with self._progressed:
+                    self._done += len(changes)
+                    self._progressed.notify_all()
 
-    async def _project_until_done(self, batch: list[_Change]) -> None:
+    async def _project_until_done(self, batch: _Batch) -> None:
         pause = _FIRST_RETRY_SECONDS
         while True:
             try:
@@ -155,24 +192,33 @@ class Projector:
             else:
                 break
         self._failures = 0
-        async with self._progressed:
-            self._done += len(batch)
-            self._progressed.notify_all()
 
-    async def _project(self, batch: list[_Change]) -> None:
+    async def _project(self, batch: _Batch) -> None:
         if self._indexes_behind:
             await self._indexer.catch_up()
-            await self._embed_waiting()
+            # Of a change that failed half-way nobody knows which passages lack their vectors.
+            self._embedding_wanted.set()
             self._indexes_behind = False
-        entries = [entry for change in batch if isinstance(change, tuple) for entry in change]
-        if entries:
-            states = await self._states_after(entries)
-            records = await asyncio.to_thread(indexed_entries, self._markdown.root, entries)
-            change_set = await self._catalogue.upsert(records, self._clock.now_ms(), states)
-            await self._indexer.apply(change_set)
-        for path in dict.fromkeys(change for change in batch if isinstance(change, Path)):
-            await self._project_file(path)
+        if batch.entries:
+            states = await self._states_after(batch.entries)
+            records = await asyncio.to_thread(indexed_entries, self._markdown.root, batch.entries)
+            change = await self._catalogue.upsert(records, self._clock.now_ms(), states)
+            batch.entries.clear()
+            await self._index(change)
+        while batch.files:
+            await self._project_file(batch.files[0])
+            del batch.files[0]
+
+    async def _index(self, change: ChangeSet) -> None:
         self._uncommitted = True
+        await self._indexer.apply(change)
+        try:
+            await self._indexer.embed(change)
+        except Exception as error:
+            # A model that fails must not keep what follows from being found by its words.
+            _log.warning("embedding_failed", **describe_fault(error))
+            self._embedding_behind = True
+            self._embedding_wanted.set()
 
     async def _states_after(self, entries: Sequence[WrittenEntry]) -> list[FileState]:
         """States of files that nobody else had changed before our writes; others are read later."""
@@ -199,26 +245,48 @@ class Projector:
             return  # the watcher saw our own write
         try:
             parsed = await asyncio.to_thread(self._markdown.read, path)
+            state, records = await asyncio.to_thread(indexed_file, self._markdown.root, parsed)
         except FileNotFoundError:
-            await self._indexer.apply(await self._catalogue.delete_file(key))
+            self._unreadable.discard(key)
             self._broken.pop(key, None)
+            await self._index(await self._catalogue.delete_file(key))
             return
-        except ValueError:
-            return  # renamed to something that is no memory file
-        state, records = await asyncio.to_thread(indexed_file, self._markdown.root, parsed)
+        except Exception as error:
+            # One file must not hold up all others. The next scan finds that it differs still.
+            _log.warning("markdown_file_unreadable", path=key, **describe_fault(error))
+            self._unreadable.add(key)
+            return
+        self._unreadable.discard(key)
         if parsed.problems:
             self._broken[key] = len(parsed.problems)
             _log.warning("markdown_entries_unreadable", path=key, count=len(parsed.problems))
         else:
             self._broken.pop(key, None)
-        await self._indexer.apply(
-            await self._catalogue.replace_file(state, records, self._clock.now_ms())
-        )
+        await self._index(await self._catalogue.replace_file(state, records, self._clock.now_ms()))
 
     async def _embed_waiting(self) -> None:
-        """Passages that were stored but not embedded when the last process or attempt ended."""
-        if done := await self._indexer.embed_waiting():
-            _log.info("passages_embedded", count=done)
+        """Embeds what was stored without a vector: after a crash, a failure or another model.
+
+        Beside the queue, not in it: new entries must not wait for thousands of old ones.
+        """
+        pause = _FIRST_RETRY_SECONDS
+        while True:
+            await self._embedding_wanted.wait()
+            self._embedding_wanted.clear()
+            try:
+                if await self._catalogue.count_without_vector():
+                    self._embedding_behind = True
+                    done = await self._indexer.embed_waiting()
+                    _log.info("passages_embedded", count=done)
+            except Exception as error:
+                self._embedding_behind = True
+                _log.warning("embedding_failed", **describe_fault(error))
+                await asyncio.sleep(pause)
+                pause = min(pause * 2, _LONGEST_RETRY_SECONDS)
+                self._embedding_wanted.set()
+            else:
+                pause = _FIRST_RETRY_SECONDS
+                self._embedding_behind = False
 
     async def _commit_now_and_then(self) -> None:
         while True:

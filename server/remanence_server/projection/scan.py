@@ -22,8 +22,8 @@ class Scan:
     catalogue: Catalogue
     projector: Projector
 
-    async def run(self) -> int:
-        """Submits every file that was added, changed or removed; returns how many.
+    async def run(self) -> bool:
+        """Submits every file that was added, changed or removed; says whether it saw everything.
 
         A folder that cannot be listed proves nothing: what is below it is left as it is, and so is
         everything when the root itself cannot be read.
@@ -32,7 +32,7 @@ class Scan:
             present, unreadable = await asyncio.to_thread(self._present)
         except ServiceError:
             self.projector.mark_root_unreadable(True)
-            return 0
+            return False
         self.projector.mark_root_unreadable(bool(unreadable))
         known = await self.catalogue.files()
         root = self.markdown.root
@@ -49,7 +49,7 @@ class Scan:
                 differing.append(gone)
         for path in differing:
             self.projector.submit_file(path)
-        return len(differing)
+        return not unreadable
 
     def _present(self) -> tuple[list[Path], list[Path]]:
         unreadable: list[Path] = []
