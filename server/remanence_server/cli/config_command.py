@@ -21,6 +21,7 @@ def config(context: typer.Context) -> None:
 def show(root: RootOption = DEFAULT_ROOT, json_output: JsonOption = False) -> None:
     """Print every setting in effect and where it was set; secrets are masked."""
     import os
+    from operator import attrgetter
 
     from rich.table import Table
 
@@ -29,8 +30,7 @@ def show(root: RootOption = DEFAULT_ROOT, json_output: JsonOption = False) -> No
     loaded = load_settings_with_sources(root, os.environ)
     rows: dict[str, dict[str, object]] = {}
     for key in known_keys():
-        section, _, name = key.partition(".")
-        value = getattr(getattr(loaded.settings, section), name)
+        value = attrgetter(key)(loaded.settings)
         # Text of whatever JSON has no word for: a SecretStr shows as asterisks.
         shown = value if isinstance(value, (bool, int, float)) else str(value)
         rows[key] = {"value": shown, "source": loaded.sources.get(key, "default")}

@@ -43,7 +43,7 @@ def import_conversations(
     """Import conversations from files.
 
     A file holds {"session_id", "messages": [...]} objects or single messages, each with a
-    timestamp. Running it again goes on where it stopped; nothing is stored twice.
+    timestamp. Running it again goes on where it stopped; within a week nothing is stored twice.
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 

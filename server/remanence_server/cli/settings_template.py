@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from remanence_server.runtime.settings_loader import known_keys, sections, variable_of
+from remanence_server.runtime.settings_loader import known_keys, own_fields, sections, variable_of
 
 _HEADER = f"""\
 # Settings of this memory root. Every line shows a default: take away the # to change it.
@@ -17,8 +17,11 @@ def settings_template() -> str:
     defaults = known_keys()
     parts = [_HEADER]
     for section, model in sections():
+        fields = own_fields(model)
+        if not fields:
+            continue
         parts.append(f"\n# {(model.__doc__ or '').strip()}\n[{section}]\n")
-        for name, field in model.model_fields.items():
+        for name, field in fields.items():
             # Texts, numbers and booleans are written in TOML as in JSON.
             default = json.dumps(defaults[f"{section}.{name}"])
             parts.append(f"# {field.description}\n# {name} = {default}\n")

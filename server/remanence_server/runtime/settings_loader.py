@@ -11,9 +11,10 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
 from remanence_server.runtime.errors import ErrorCode, ServiceError
 from remanence_server.runtime.settings import Section, Settings
@@ -71,8 +72,11 @@ def load_settings_with_sources(
             raise _unknown(key, found.source, known)
     tables: dict[str, Any] = {"root": root}
     for key, found in values.items():
-        section, _, name = key.partition(".")
-        tables.setdefault(section, {})[name] = found.value
+        *tables_above, name = key.split(".")
+        table = tables
+        for section in tables_above:
+            table = table.setdefault(section, {})
+        table[name] = found.value
     try:
         settings = Settings.model_validate(tables)
     except ValidationError as error:
@@ -89,15 +93,28 @@ def known_keys() -> Mapping[str, Any]:
     return {
         f"{section}.{name}": field.default
         for section, model in sections()
-        for name, field in model.model_fields.items()
+        for name, field in own_fields(model).items()
     }
 
 
-def sections() -> Iterator[tuple[str, type[BaseModel]]]:
-    """The tables of remanence.toml: name and model."""
-    for name, field in Settings.model_fields.items():
-        if isinstance(field.annotation, type) and issubclass(field.annotation, Section):
-            yield name, field.annotation
+def sections(
+    model: type[BaseModel] = Settings, prefix: str = ""
+) -> Iterator[tuple[str, type[BaseModel]]]:
+    """The tables of remanence.toml, a table before those within it: dotted name and model."""
+    for name, field in model.model_fields.items():
+        if _is_section(field):
+            table = cast("type[Section]", field.annotation)
+            yield prefix + name, table
+            yield from sections(table, f"{prefix}{name}.")
+
+
+def own_fields(model: type[BaseModel]) -> Mapping[str, FieldInfo]:
+    """The keys of a table, without the tables within it."""
+    return {name: field for name, field in model.model_fields.items() if not _is_section(field)}
+
+
+def _is_section(field: FieldInfo) -> bool:
+    return isinstance(field.annotation, type) and issubclass(field.annotation, Section)
 
 
 def variable_of(key: str) -> str:
@@ -121,15 +138,23 @@ def _from_file(path: Path) -> dict[str, _Value]:
     except tomllib.TOMLDecodeError as error:
         raise _refused(None, f"{FILE_NAME} is not valid TOML: {error}") from None
     section_names = [name for name, _ in sections()]
-    found: dict[str, _Value] = {}
-    for section, table in tables.items():
+    for section in tables:
         if section not in section_names:
             raise _unknown(section, FILE_NAME, section_names)
-        if not isinstance(table, dict):
-            raise _refused(section, f"'{section}' in {FILE_NAME} is a table: write [{section}]")
-        for name, value in table.items():
-            found[f"{section}.{name}"] = _Value(value, FILE_NAME)
-    return found
+    return dict(_flattened(tables, "", section_names))
+
+
+def _flattened(
+    table: Mapping[str, Any], prefix: str, section_names: list[str]
+) -> Iterator[tuple[str, _Value]]:
+    for name, value in table.items():
+        key = prefix + name
+        if key not in section_names:
+            yield key, _Value(value, FILE_NAME)
+        elif isinstance(value, dict):
+            yield from _flattened(value, f"{key}.", section_names)
+        else:
+            raise _refused(key, f"'{key}' in {FILE_NAME} is a table: write [{key}]")
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, _Value]:

@@ -88,6 +88,14 @@ def test_a_file_that_is_not_there_is_named(cli: Any) -> None:
     assert done.err == "remanence: /no/such/file: No such file or directory\n"
 
 
+def _flattened(table: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in table.items():
+        inner = isinstance(value, dict)
+        flat |= _flattened(value, f"{prefix}{name}.") if inner else {prefix + name: value}
+    return flat
+
+
 def test_init_writes_a_file_whose_every_line_can_be_taken_into_use(cli: Any) -> None:
     from remanence_server.runtime.settings_loader import known_keys, load_settings
 
@@ -101,11 +109,7 @@ def test_init_writes_a_file_whose_every_line_can_be_taken_into_use(cli: Any) -> 
     in_use = "\n".join(
         line.removeprefix("# ") if " = " in line else line for line in text.splitlines()
     )
-    tables = tomllib.loads(in_use)
-    written = {
-        f"{name}.{key}": value for name, table in tables.items() for key, value in table.items()
-    }
-    assert written == dict(known_keys())
+    assert _flattened(tomllib.loads(in_use)) == dict(known_keys())
     assert cli.root.stat().st_mode & 0o077 == 0
 
 
