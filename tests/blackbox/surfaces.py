@@ -11,7 +11,14 @@ import httpx
 from google.protobuf import json_format, message
 from google.rpc import error_details_pb2, status_pb2
 
-from remanence.v2 import memory_pb2, memory_pb2_grpc, ops_pb2, ops_pb2_grpc
+from remanence.v2 import (
+    memory_pb2,
+    memory_pb2_grpc,
+    ops_pb2,
+    ops_pb2_grpc,
+    tasks_pb2,
+    tasks_pb2_grpc,
+)
 from remanence_client.filters import filter_node
 
 
@@ -42,6 +49,14 @@ class Surface(Protocol):
         """Calls `add`, `flush`, `search`, `get` or `delete`."""
         ...
 
+    def task(self, task_id: str) -> Answer:
+        """The task of a request that was queued."""
+        ...
+
+    def tasks(self, **query: Any) -> Answer:
+        """A page of tasks."""
+        ...
+
 
 class HttpSurface:
     """JSON over HTTP."""
@@ -53,7 +68,18 @@ class HttpSurface:
 
     def call(self, method: str, body: Mapping[str, Any]) -> Answer:
         """Posts the body."""
-        response = self.client.post(f"/api/v2/memory/{method}", json=body)
+        return self._answer(self.client.post(f"/api/v2/memory/{method}", json=body))
+
+    def task(self, task_id: str) -> Answer:
+        """The task of a request that was queued."""
+        return self._answer(self.client.get(f"/api/v2/tasks/{task_id}"))
+
+    def tasks(self, **query: Any) -> Answer:
+        """A page of tasks."""
+        return self._answer(self.client.get("/api/v2/tasks", params=query))
+
+    @staticmethod
+    def _answer(response: httpx.Response) -> Answer:
         payload = response.json()
         assert response.headers["x-request-id"] == payload["request_id"]
         if response.is_success:
@@ -75,13 +101,28 @@ class GrpcSurface:
         self.channel = grpc.insecure_channel(address)
         self.memory = memory_pb2_grpc.MemoryServiceStub(self.channel)
         self.ops = ops_pb2_grpc.OpsServiceStub(self.channel)
+        self.task_service = tasks_pb2_grpc.TaskServiceStub(self.channel)
 
     def call(self, method: str, body: Mapping[str, Any]) -> Answer:
         """Sends the same content as typed messages."""
         name = method.capitalize()
         request = build(getattr(memory_pb2, f"{name}Request"), body)
+        return self._answer(getattr(self.memory, name), request)
+
+    def task(self, task_id: str) -> Answer:
+        """The task of a request that was queued."""
+        request = tasks_pb2.GetTaskRequest(task_id=task_id)
+        return self._answer(self.task_service.GetTask, request)
+
+    def tasks(self, **query: Any) -> Answer:
+        """A page of tasks."""
+        request = build(tasks_pb2.ListTasksRequest, query)
+        return self._answer(self.task_service.ListTasks, request)
+
+    @staticmethod
+    def _answer(method: Any, request: message.Message) -> Answer:
         try:
-            response, call = getattr(self.memory, name).with_call(request, timeout=60)
+            response, call = method.with_call(request, timeout=60)
         except grpc.RpcError as error:
             return _failure(error)
         trailing = dict(call.trailing_metadata())

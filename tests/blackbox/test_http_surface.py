@@ -174,8 +174,6 @@ def test_health_has_the_blocks_that_clients_of_the_reference_read(http: HttpSurf
 @pytest.mark.parametrize(
     ("method", "path"),
     [
-        ("GET", "/api/v2/tasks"),
-        ("GET", "/api/v2/tasks/0"),
         ("POST", "/api/v2/ome/trigger"),
         ("GET", "/api/v2/knowledge/documents"),
         ("GET", "/api/v2/knowledge/categories"),

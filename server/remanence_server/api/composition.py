@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 
 from remanence_server.api.engines import Engines
 from remanence_server.api.grpc_server.server import Servicers
@@ -19,6 +20,8 @@ from remanence_server.index.dense import FaissDenseIndex
 from remanence_server.index.lexical.lucene_index import LuceneIndex
 from remanence_server.ingest.boundary import BoundaryLimits, HeuristicBoundaryDetector
 from remanence_server.markdown.store import MarkdownStore
+from remanence_server.memory.delivery import deliver
+from remanence_server.memory.queue import MemorizeQueue, QueuePolicy
 from remanence_server.memory.read import ReadPath
 from remanence_server.memory.stages import Pipeline
 from remanence_server.memory.write import WritePath
@@ -30,11 +33,13 @@ from remanence_server.retrieval.recall import Indexes
 from remanence_server.retrieval.retriever import MemoryRetriever, SearchDefaults
 from remanence_server.runtime.clock import SystemClock
 from remanence_server.runtime.errors import ServiceError
-from remanence_server.runtime.settings import Settings
+from remanence_server.runtime.settings import AsyncQueueSettings, Settings
 from remanence_server.runtime.supervision import Supervisor
 from remanence_server.state.database import Database
 from remanence_server.state.entry_ids import EntryIds
 from remanence_server.state.housekeeping import Housekeeping
+from remanence_server.state.inbox import InboxStore
+from remanence_server.state.inbox_model import InboxCaps
 from remanence_server.state.jobs.runner import JobRunner, RunnerPolicy
 from remanence_server.state.jobs.store import JobStore
 from remanence_server.state.schema import SCHEMA
@@ -49,13 +54,15 @@ class Service:
     """The running service behind both surfaces."""
 
     servicers: Servicers
+    _queue: MemorizeQueue
     _runner: JobRunner
     _projector: Projector
     _supervisor: Supervisor
     _resources: AsyncExitStack
 
     async def close(self, grace_seconds: float) -> None:
-        """Lets running jobs end, makes the index durable, closes every file."""
+        """Lets deliveries and jobs that run end, makes the index durable, closes every file."""
+        await self._queue.stop(grace_seconds)
         await self._runner.stop(grace_seconds)
         # What the index has not seen by then is in the Markdown, and the next start reads it.
         with suppress(TimeoutError):
@@ -64,7 +71,8 @@ class Service:
         await self._supervisor.stop()
         with suppress(ServiceError):
             await self._projector.commit()
-        await self._resources.aclose()
+        with suppress(ServiceError):
+            await self._resources.aclose()
 
 
 async def open_service(settings: Settings, engines: Engines) -> Service:
@@ -155,16 +163,42 @@ async def _open(settings: Settings, engines: Engines, resources: AsyncExitStack)
             settings.search.agent_default_top_k,
         ),
     )
+    inbox = InboxStore(state)
+    queue = MemorizeQueue(
+        inbox,
+        partial(deliver, write_path),
+        clock,
+        queue_policy(settings.memorize.async_queue),
+        supervisor,
+    )
     servicers = Servicers(
-        memory=MemoryServicer(write_path, ReadPath(catalogue, retriever, sessions), zone),
-        tasks=TaskServicer(),
+        memory=MemoryServicer(write_path, ReadPath(catalogue, retriever, sessions), queue, zone),
+        tasks=TaskServicer(inbox),
         ome=OmeServicer(),
         knowledge=KnowledgeServicer(),
-        ops=OpsServicer(HealthSources(supervisor, job_store, projector, follower, catalogue)),
+        ops=OpsServicer(
+            HealthSources(supervisor, job_store, queue, projector, follower, catalogue)
+        ),
     )
     await asyncio.to_thread(markdown.remove_temporary_files)
     await projector.start()
     await follower.start()
     await runner.start()
+    await queue.start()
     supervisor.start("housekeeping", Housekeeping(sessions, job_store, clock).run)
-    return Service(servicers, runner, projector, supervisor, resources)
+    return Service(servicers, queue, runner, projector, supervisor, resources)
+
+
+def queue_policy(settings: AsyncQueueSettings) -> QueuePolicy:
+    """What the settings say of the queue."""
+    return QueuePolicy(
+        enabled=settings.enabled,
+        caps=InboxCaps(settings.max_pending_per_session, settings.max_pending_total),
+        max_payload_bytes=settings.max_payload_bytes,
+        max_concurrency=settings.max_concurrency,
+        scan_interval_seconds=settings.scan_interval_seconds,
+        max_attempts=settings.max_attempts,
+        retry_backoff_seconds=settings.retry_backoff_seconds,
+        max_replays=settings.max_replays,
+        row_retention_ms=int(settings.row_retention_hours * 3_600_000),
+    )

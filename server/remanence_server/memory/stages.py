@@ -219,7 +219,7 @@ class Pipeline:
                 count, floor = needs[key]
                 needs[key] = (count + 1, floor)
             else:
-                needs[key] = (1, await self._floor(job.owner, *key))
+                needs[key] = (1, await asyncio.to_thread(self._floor, job.owner, *key))
 
         def build(first: dict[tuple[Kind, date], int]) -> str:
             following = dict(first)
@@ -233,11 +233,15 @@ class Pipeline:
 
         return load_records(await self.entry_ids.reserve_and_save(job, needs, build))
 
-    async def _floor(self, owner: Owner, kind: Kind, day: date) -> int:
-        """The number the counter may not fall below: Markdown can outlive system.db."""
-        if await self.entry_ids.is_seeded(owner, kind, day):
-            return 0
-        return await asyncio.to_thread(self.publisher.markdown.last_sequence, owner, kind, day)
+    def _floor(self, owner: Owner, kind: Kind, day: date) -> int:
+        """The number the counter may not fall below.
+
+        Markdown can outlive system.db, and it can come from another machine, whose counter went
+        another way: an id that is on disk would be taken for an entry that is written already.
+        """
+        # A transcript has the number of its episode.
+        kinds = (kind, Kind.TRANSCRIPT) if kind is Kind.EPISODE else (kind,)
+        return max(self.publisher.markdown.last_sequence(owner, each, day) for each in kinds)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,14 @@ from remanence_server.memory.stages import EPISODE, Pipeline
 from remanence_server.projection.projector import Projector
 from remanence_server.runtime.clock import Clock
 from remanence_server.runtime.errors import ErrorCode, ServiceError
+from remanence_server.runtime.faults import describe_fault
+from remanence_server.runtime.logging import get_logger
 from remanence_server.state.jobs.model import JobState, JobStatus
 from remanence_server.state.jobs.runner import JobRunner
 from remanence_server.state.jobs.store import JobStore
 from remanence_server.state.sessions import BufferedMessage, PlannedCell, SessionStore
+
+_log = get_logger(__name__)
 
 
 class WriteStatus(StrEnum):
@@ -83,14 +87,22 @@ async def add_messages(path: WritePath, batch: AddBatch) -> WriteStatus:
     await path.sessions.append(batch.scope, batch.session_id, batch.messages, path.clock.now_ms())
     if batch.defer_extraction:
         return WriteStatus.ACCUMULATED
-    cells = await _cut(path, batch.scope, batch.session_id, final=False)
+    try:
+        return await _extract_what_is_complete(path, batch.scope, batch.session_id)
+    except Exception as error:
+        # A caller who is told of it would send the batch again.
+        _log.warning("extraction_not_started", **describe_fault(error))
+        return WriteStatus.ACCUMULATED
+
+
+async def _extract_what_is_complete(path: WritePath, scope: Scope, session_id: str) -> WriteStatus:
+    cells = await _cut(path, scope, session_id, final=False)
     if not cells:
         return WriteStatus.ACCUMULATED
-    outcomes = [
-        await path.runner.wait_for_stages(cell, frozenset({EPISODE}), None) for cell in cells
-    ]
-    if any(state.has_failed for states in outcomes for state in states):
-        return WriteStatus.ACCUMULATED
+    for cell in cells:
+        states = await path.runner.wait_for_stages(cell, frozenset({EPISODE}), None)
+        if any(state.has_failed for state in states):
+            return WriteStatus.ACCUMULATED
     return WriteStatus.EXTRACTED
 
 
@@ -99,16 +111,19 @@ async def flush_session(
 ) -> WriteStatus:
     """Closes the open segment of a session and waits until its episodes are on disk.
 
-    With nothing buffered, waits for what is still being extracted from this session, if anything.
-    Raises ServiceError (EXTERNAL_SERVICE_UNAVAILABLE) when an extraction failed; the messages are
-    kept in its job, which is tried again by itself and by the next flush.
+    So it does with segments closed before that are still being extracted: they come first, and
+    those that wait for another attempt get it at once. Raises ServiceError
+    (EXTERNAL_SERVICE_UNAVAILABLE) when an extraction failed; the messages are kept in its job,
+    which is tried again by itself and by the next flush.
     """
-    cells = await _cut(path, scope, session_id, final=True)
+    earlier = await path.job_store.unfinished_cells(scope, session_id)
+    cells = [*earlier, *await _cut(path, scope, session_id, final=True)]
     if not cells:
+        # Another flush may have cut in between.
         cells = await path.job_store.unfinished_cells(scope, session_id)
         if not cells:
             return WriteStatus.NO_EXTRACTION
-        await path.job_store.retry_now(cells, path.clock.now_ms())
+    if await path.job_store.retry_now(cells, path.clock.now_ms()):
         await path.runner.wake()
     for cell_id in cells:
         for state in await path.runner.wait_for_stages(cell_id, frozenset({EPISODE}), None):
@@ -121,20 +136,21 @@ async def flush_session(
 
 async def _cut(path: WritePath, scope: Scope, session_id: str, *, final: bool) -> list[str]:
     """Cuts what is complete out of a session's buffer; returns the ids of the new cells."""
-    async with path.locks.of(scope, session_id):
-        buffered = await path.sessions.buffered(scope, session_id)
-        if not buffered:
-            return []
-        messages = [entry.message for entry in buffered]
-        ends = await path.boundary.detect(messages, final=final)
-        planned = _plan(path.pipeline, scope, session_id, buffered, ends)
-        if not planned:
-            return []
-        if await path.sessions.cut(planned, path.clock.now_ms()) is None:
-            # Only another process could have cut in between, and the root's lock keeps those out.
-            raise ServiceError(ErrorCode.CONFLICT, "the session was changed meanwhile; try again")
-    await path.runner.wake()
-    return [plan.cell.cell_id for plan in planned]
+    while True:
+        async with path.locks.of(scope, session_id):
+            buffered = await path.sessions.buffered(scope, session_id)
+            if not buffered:
+                return []
+            messages = [entry.message for entry in buffered]
+            ends = await path.boundary.detect(messages, final=final)
+            planned = _plan(path.pipeline, scope, session_id, buffered, ends)
+            if not planned:
+                return []
+            done = await path.sessions.cut(planned, path.clock.now_ms())
+        if done is not None:
+            await path.runner.wake()
+            return [plan.cell.cell_id for plan in planned]
+        # A caller that was cancelled gives back the lock, but its cut is seen through.
 
 
 def _plan(
@@ -178,7 +194,8 @@ async def _wait_until_visible(path: WritePath, cells: Sequence[str]) -> None:
 
 
 def _extraction_failed(state: JobState) -> ServiceError:
-    reason = state.last_error_code or "unknown"
+    # The text is a public one: the runner keeps no other.
+    reason = state.last_error or state.last_error_code or "unknown"
     if state.status is JobStatus.DEAD_LETTER:
         return ServiceError(
             ErrorCode.EXTERNAL_SERVICE_UNAVAILABLE,

@@ -165,6 +165,49 @@ class FlushSettings(Section):
     )
 
 
+class AsyncQueueSettings(Section):
+    """The queue behind async_mode."""
+
+    enabled: bool = Field(
+        True, description="Accept async_mode; if false such calls run as if it were not set"
+    )
+    max_concurrency: int = Field(
+        4, ge=1, le=64, description="Batches delivered at once, never two of one session"
+    )
+    max_pending_per_session: int = Field(
+        50, ge=1, description="Unfinished batches of a session; more are refused with 429"
+    )
+    max_pending_total: int = Field(
+        200, ge=1, description="Unfinished batches of all sessions; more are refused with 429"
+    )
+    max_payload_bytes: int = Field(
+        4 * 1024 * 1024,
+        ge=1,
+        description="Largest batch, as JSON; a larger one is refused with 413",
+    )
+    scan_interval_seconds: float = Field(
+        5.0, gt=0, description="Look for batches this often, whether or not one was announced"
+    )
+    max_attempts: int = Field(
+        1, ge=1, description="Deliveries of a batch that fails, before it is marked as failed"
+    )
+    retry_backoff_seconds: float = Field(2.0, ge=0, description="Wait between two of them")
+    max_replays: int = Field(
+        3,
+        ge=0,
+        description="How often a batch that was running when the process died is delivered again",
+    )
+    row_retention_hours: float = Field(
+        168.0, gt=0, le=8784, description="How long a batch and its task are kept, from acceptance"
+    )
+
+
+class MemorizeSettings(Section):
+    """How messages are taken in."""
+
+    async_queue: AsyncQueueSettings = AsyncQueueSettings()
+
+
 class ProjectionSettings(Section):
     """How edits of the Markdown reach the index."""
 
@@ -199,5 +242,6 @@ class Settings(Section):
     search: SearchSettings = SearchSettings()
     jobs: JobsSettings = JobsSettings()
     flush: FlushSettings = FlushSettings()
+    memorize: MemorizeSettings = MemorizeSettings()
     projection: ProjectionSettings = ProjectionSettings()
     log: LogSettings = LogSettings()

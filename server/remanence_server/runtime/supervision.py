@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 
+from remanence_server.runtime.clock import Clock, SystemClock
 from remanence_server.runtime.faults import describe_fault
 from remanence_server.runtime.logging import get_logger
 
@@ -21,12 +24,16 @@ class LoopState:
 
     alive: bool = True
     restarts: int = 0
+    last_error_at_ms: int | None = None
+    # Set to cut the pause before the next start short.
+    wanted: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Supervisor:
     """Owns the background tasks of the process."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock | None = None) -> None:
+        self._clock = clock or SystemClock()
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self.loops: dict[str, LoopState] = {}
 
@@ -42,6 +49,10 @@ class Supervisor:
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
         self._tasks.clear()
 
+    def restart_now(self, name: str) -> None:
+        """Starts a loop at once that waits to be started again; for others it does nothing."""
+        self.loops[name].wanted.set()
+
     def failing(self) -> list[str]:
         """Names of loops that are between a crash and their next start."""
         return [name for name, state in self.loops.items() if not state.alive]
@@ -50,6 +61,7 @@ class Supervisor:
         state = self.loops[name]
         pause = _FIRST_PAUSE_SECONDS
         while True:
+            started_seconds = time.monotonic()
             try:
                 await loop()
             except asyncio.CancelledError:
@@ -57,8 +69,14 @@ class Supervisor:
             except Exception as error:
                 state.alive = False
                 state.restarts += 1
+                state.last_error_at_ms = self._clock.now_ms()
+                state.wanted.clear()
                 _log.error("loop_died", loop=name, **describe_fault(error))
-                await asyncio.sleep(pause)
+                if time.monotonic() - started_seconds > _LONGEST_PAUSE_SECONDS:
+                    # It had been well: this is another trouble than the last one.
+                    pause = _FIRST_PAUSE_SECONDS
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(state.wanted.wait(), pause)
                 pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
                 state.alive = True
             else:

@@ -20,19 +20,6 @@ class EntryIds:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def is_seeded(self, owner: Owner, kind: Kind, day: date) -> bool:
-        """Whether this counter exists; if not, a reservation needs the Markdown's last number."""
-
-        def run(connection: apsw.Connection) -> bool:
-            row = connection.execute(
-                "SELECT 1 FROM entry_sequence WHERE (app_id, project_id, track, owner_id, kind,"
-                " day) = (?, ?, ?, ?, ?, ?)",
-                _key(owner, kind, day),
-            ).fetchone()
-            return row is not None
-
-        return await self._database.read(run)
-
     async def reserve_and_save(
         self,
         job: Job,

@@ -76,6 +76,36 @@ CREATE INDEX IF NOT EXISTS job_by_session
     ON job (app_id, project_id, session_id) WHERE status IN ('queued', 'running');
 CREATE INDEX IF NOT EXISTS job_by_finish ON job (finished_at_ms) WHERE status = 'succeeded';
 
+-- Requests that were answered with 202, in the order of acceptance, and what became of them.
+CREATE TABLE IF NOT EXISTS memorize_inbox (
+    id                  INTEGER PRIMARY KEY AUTOINCREMENT,
+    -- The id of the task.
+    request_id          TEXT NOT NULL UNIQUE,
+    app_id              TEXT NOT NULL,
+    project_id          TEXT NOT NULL,
+    session_id          TEXT NOT NULL,
+    -- 1 for a flush, 0 for an add.
+    is_final            INTEGER NOT NULL,
+    defer_extraction    INTEGER NOT NULL,
+    -- What is to be delivered; empty once it is.
+    payload_json        TEXT NOT NULL,
+    message_count       INTEGER NOT NULL,
+    status              TEXT NOT NULL
+        CHECK (status IN ('queued', 'processing', 'success', 'failed')),
+    -- How often it was given back because the process died while it was delivered.
+    attempt             INTEGER NOT NULL DEFAULT 0,
+    error_code          TEXT,
+    last_error          TEXT,
+    created_at_ms       INTEGER NOT NULL,
+    updated_at_ms       INTEGER NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS inbox_by_session
+    ON memorize_inbox (app_id, project_id, session_id, status);
+CREATE INDEX IF NOT EXISTS inbox_by_claim
+    ON memorize_inbox (id) WHERE status IN ('queued', 'processing');
+CREATE INDEX IF NOT EXISTS inbox_by_age ON memorize_inbox (created_at_ms);
+CREATE INDEX IF NOT EXISTS inbox_by_failure ON memorize_inbox (id) WHERE status = 'failed';
+
 -- The last sequence number given to an entry of one owner, kind and day.
 CREATE TABLE IF NOT EXISTS entry_sequence (
     app_id          TEXT NOT NULL,

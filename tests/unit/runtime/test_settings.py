@@ -118,6 +118,27 @@ def test_a_key_where_a_table_belongs_is_refused(tmp_path: Path) -> None:
     assert "[log]" in refusal(tmp_path)
 
 
+def test_a_table_within_a_table_is_set_by_file_and_variable(tmp_path: Path) -> None:
+    (tmp_path / "remanence.toml").write_text(
+        "[memorize.async_queue]\nmax_attempts = 2\nmax_replays = 5\n", encoding="utf-8"
+    )
+    environment = {"REMANENCE_MEMORIZE__ASYNC_QUEUE__MAX_ATTEMPTS": "7"}
+    queue = load_settings(tmp_path, environment).memorize.async_queue
+    assert (queue.max_attempts, queue.max_replays, queue.max_concurrency) == (7, 5, 4)
+
+
+def test_a_misspelt_key_of_a_table_within_a_table_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "remanence.toml").write_text(
+        "[memorize.async_queue]\nmax_attemps = 2\n", encoding="utf-8"
+    )
+    assert "did you mean 'memorize.async_queue.max_attempts'?" in refusal(tmp_path)
+
+
+def test_a_key_where_a_table_within_a_table_belongs_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "remanence.toml").write_text("[memorize]\nasync_queue = 4\n", encoding="utf-8")
+    assert "[memorize.async_queue]" in refusal(tmp_path)
+
+
 def test_settings_cannot_be_changed_once_loaded(tmp_path: Path) -> None:
     settings = load_settings(tmp_path, {})
     with pytest.raises(ValueError, match="frozen"):

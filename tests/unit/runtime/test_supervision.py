@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from remanence_server.runtime import supervision
+from remanence_server.runtime.clock import ManualClock
 from remanence_server.runtime.supervision import Supervisor
 
 
@@ -31,6 +32,32 @@ async def test_a_loop_that_dies_is_reported_and_started_again(
         await again.wait()
     assert supervisor.failing() == []
     assert supervisor.loops["loop"].restarts == 1
+    await supervisor.stop()
+
+
+async def test_a_loop_that_is_wanted_does_not_wait_out_its_pause(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(supervision, "_FIRST_PAUSE_SECONDS", 60.0)
+    clock = ManualClock()
+    supervisor = Supervisor(clock)
+    runs = 0
+
+    async def loop() -> None:
+        nonlocal runs
+        runs += 1
+        if runs == 1:
+            raise RuntimeError("died")
+        await asyncio.Event().wait()
+
+    supervisor.start("loop", loop)
+    supervisor.restart_now("loop")  # it has not died yet: this is not remembered
+    await asyncio.sleep(0.01)
+    assert (runs, supervisor.failing()) == (1, ["loop"])
+    assert supervisor.loops["loop"].last_error_at_ms == clock.now_ms()
+    supervisor.restart_now("loop")
+    await asyncio.sleep(0.01)
+    assert (runs, supervisor.failing()) == (2, [])
     await supervisor.stop()
 
 

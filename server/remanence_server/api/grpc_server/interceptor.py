@@ -8,11 +8,12 @@ from typing import Any
 import grpc
 
 from remanence_server.api.grpc_server.errors import error_metadata, status_code
+from remanence_server.api.request_ids import answering
 from remanence_server.api.transcoding import validate_message
 from remanence_server.runtime.errors import INTERNAL_ERROR_MESSAGE, ErrorCode, ServiceError
 from remanence_server.runtime.faults import describe_fault
 from remanence_server.runtime.ids import new_request_id
-from remanence_server.runtime.logging import get_logger, request_context
+from remanence_server.runtime.logging import get_logger
 
 _OURS = "/remanence.v2."
 _REQUEST_ID_KEY = "x-request-id"
@@ -81,7 +82,7 @@ async def _translate(method: str, context: Context, run: Callable[[], Awaitable[
     request_id = new_request_id()
     metadata = ((_REQUEST_ID_KEY, request_id),)
     context.set_trailing_metadata(metadata)
-    with request_context(request_id):
+    with answering(request_id):
         try:
             return await run()
         except ServiceError as error:

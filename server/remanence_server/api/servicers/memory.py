@@ -10,11 +10,14 @@ from remanence.v2 import memory_pb2_grpc
 from remanence_server.api import records
 from remanence_server.api.filters import read_filter, session_shorthand
 from remanence_server.api.messages import read_message, unprocessed_message
+from remanence_server.api.request_ids import current_request_id
 from remanence_server.api.servicers.unavailable import unavailable
 from remanence_server.domain.filters import Filter
 from remanence_server.domain.owners import Owner, Scope, Track
 from remanence_server.domain.records import AgentCase, AgentSkill, Episode, Kind, Profile
 from remanence_server.index.catalogue.interface import SortBy
+from remanence_server.memory.delivery import add_entry, flush_entry
+from remanence_server.memory.queue import MemorizeQueue
 from remanence_server.memory.read import Listing, ReadPath, list_memories, search_memories
 from remanence_server.memory.write import (
     AddBatch,
@@ -58,8 +61,11 @@ _SERVER_DEFAULT_TOP_K = -1
 class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
     """Messages in, memories out."""
 
-    def __init__(self, write_path: WritePath, read_path: ReadPath, zone: tzinfo) -> None:
+    def __init__(
+        self, write_path: WritePath, read_path: ReadPath, queue: MemorizeQueue, zone: tzinfo
+    ) -> None:
         self._write_path = write_path
+        self._queue = queue
         self._read_path = read_path
         self._zone = zone
 
@@ -71,16 +77,29 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
             messages=[read_message(item) for item in request.messages],
             defer_extraction=request.defer_extraction,
         )
+        pending = await self._queue.offer(
+            lambda: add_entry(batch, current_request_id()), asynchronous=request.async_mode
+        )
+        if pending is not None:
+            return pb.AddResponse(
+                message_count=len(request.messages), status=pb.ADD_STATUS_QUEUED, pending=pending
+            )
         status = await add_messages(self._write_path, batch)
         return pb.AddResponse(message_count=len(request.messages), status=_ADD_STATUS[status])
 
     async def Flush(self, request: pb.FlushRequest, context: object) -> pb.FlushResponse:
         """Extracts what a session has buffered."""
+        scope = Scope(request.app_id, request.project_id)
+        pending = await self._queue.offer(
+            lambda: flush_entry(
+                scope, request.session_id, current_request_id(), wait_until_visible=request.wait
+            ),
+            asynchronous=False,
+        )
+        if pending is not None:
+            return pb.FlushResponse(status=pb.FLUSH_STATUS_QUEUED, message_count=0, pending=pending)
         status = await flush_session(
-            self._write_path,
-            Scope(request.app_id, request.project_id),
-            request.session_id,
-            wait_until_visible=request.wait,
+            self._write_path, scope, request.session_id, wait_until_visible=request.wait
         )
         return pb.FlushResponse(status=_FLUSH_STATUS[status])
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from remanence.v2 import ops_pb2 as pb
 from remanence.v2 import ops_pb2_grpc
 from remanence_server import __version__
+from remanence_server.api.messages import timestamp
 from remanence_server.index.catalogue.interface import Catalogue
+from remanence_server.memory.queue import MemorizeQueue, QueueHealth
 from remanence_server.projection.follower import Follower
 from remanence_server.projection.projector import Projector
 from remanence_server.runtime.supervision import Supervisor
@@ -15,7 +17,6 @@ from remanence_server.state.jobs.store import JobStore
 
 # Features of the contract that this build does not carry, under the names of the reference.
 _DISABLED_FEATURES = (
-    "async_mode",
     "delete",
     "knowledge",
     "multimodal_upload",
@@ -31,6 +32,7 @@ class HealthSources:
 
     supervisor: Supervisor
     job_store: JobStore
+    queue: MemorizeQueue
     projector: Projector
     follower: Follower
     catalogue: Catalogue
@@ -73,12 +75,7 @@ class OpsServicer(ops_pb2_grpc.OpsServiceServicer):
                 drain_consecutive_failures=projection.consecutive_failures,
                 index_rows={kind.value: rows for kind, rows in counts.items()},
             ),
-            memorize_queue=pb.MemorizeQueueHealth(
-                healthy=True,
-                reasons=["the asynchronous queue is not in this build: calls run synchronously"],
-                loop_alive=False,
-                accepting=False,
-            ),
+            memorize_queue=_queue_health(await sources.queue.health()),
             reasons=reasons,
             jobs=pb.JobsHealth(
                 healthy=not failing,
@@ -100,3 +97,18 @@ class OpsServicer(ops_pb2_grpc.OpsServiceServicer):
             pending_after=after.pending,
             failed_permanent=after.broken_entries,
         )
+
+
+def _queue_health(health: QueueHealth) -> pb.MemorizeQueueHealth:
+    at_ms = health.last_loop_error_at_ms
+    return pb.MemorizeQueueHealth(
+        healthy=health.loop_alive,
+        reasons=[] if health.loop_alive else ["the delivery loop is being restarted"],
+        loop_alive=health.loop_alive,
+        accepting=health.accepting,
+        pending=health.pending,
+        oldest_pending_age_s=health.oldest_pending_age_seconds,
+        failed=health.failed,
+        loop_restarts=health.loop_restarts,
+        last_loop_error_at=None if at_ms is None else timestamp(at_ms),
+    )

@@ -15,12 +15,13 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from remanence_server.api.request_ids import answering
 from remanence_server.runtime.clock import Clock, SystemClock
 from remanence_server.runtime.errors import INTERNAL_ERROR_MESSAGE, ErrorCode, ServiceError
 from remanence_server.runtime.faults import describe_fault
 from remanence_server.runtime.ids import new_request_id
 from remanence_server.runtime.instants import to_datetime
-from remanence_server.runtime.logging import get_logger, request_context
+from remanence_server.runtime.logging import get_logger
 
 REQUEST_ID_HEADER = "X-Request-Id"
 # Where the middleware leaves the id of a request in its ASGI scope.
@@ -129,7 +130,7 @@ class RequestIdMiddleware:
                 message = {**message, "headers": [*message.get("headers", ()), header]}
             await send(message)
 
-        with request_context(request_id):
+        with answering(request_id):
             try:
                 await self._app(scope, receive, send_with_id)
             except ClientDisconnect:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from remanence_server.runtime.clock import Clock
 from remanence_server.runtime.errors import INTERNAL_ERROR_MESSAGE, ErrorCode, ServiceError
@@ -21,6 +21,8 @@ Stage = Callable[[Job], Awaitable[Sequence[NewJob]]]
 
 # When no wake-up comes, look again after this long (a clock that jumped, a retry that became due).
 _LONGEST_SLEEP_SECONDS = 5.0
+# Between two tries to write down a failure.
+_UNRECORDED_RETRY_SECONDS = 1.0
 
 _log = get_logger(__name__)
 
@@ -34,6 +36,14 @@ class RunnerPolicy:
     # The first retry waits this long, every further one twice as long, up to the limit.
     retry_backoff_seconds: float
     retry_backoff_limit_seconds: float = 300.0
+
+
+@dataclass(slots=True, eq=False)
+class _Waiter:
+    """Somebody who waits for jobs of a cell, and why it makes no sense to wait on."""
+
+    event: asyncio.Event = field(default_factory=asyncio.Event)
+    trouble: ServiceError | None = None
 
 
 class JobRunner:
@@ -54,7 +64,7 @@ class JobRunner:
         self._supervisor = supervisor
         self._work_available = asyncio.Condition()
         self._wake_count = 0
-        self._cell_waiters: dict[str, set[asyncio.Event]] = {}
+        self._cell_waiters: dict[str, set[_Waiter]] = {}
         self._stopping = False
         self._busy = 0
 
@@ -86,34 +96,42 @@ class JobRunner:
         """Waits until the jobs of a cell have settled, or one attempt at them has failed.
 
         `stages` limits the wait to some stages; None means all, those that follow included.
-        Returns the states as they are then, also when the time is up.
+        Returns the states as they are then, also when the time is up. Raises ServiceError when
+        the job table cannot be written: nobody can tell when that ends.
         """
-        event = asyncio.Event()
-        self._cell_waiters.setdefault(cell_id, set()).add(event)
+        waiter = _Waiter()
+        self._cell_waiters.setdefault(cell_id, set()).add(waiter)
         try:
             async with asyncio.timeout(timeout_seconds):
                 while True:
-                    event.clear()
+                    waiter.event.clear()
                     states = await self._store.states_of_cell(cell_id)
                     wanted = [s for s in states if stages is None or s.stage in stages]
                     if all(s.status is JobStatus.SUCCEEDED or s.has_failed for s in wanted):
                         return wanted
-                    await event.wait()
+                    await waiter.event.wait()
+                    if waiter.trouble is not None:
+                        raise waiter.trouble
         except TimeoutError:
             states = await self._store.states_of_cell(cell_id)
             return [s for s in states if stages is None or s.stage in stages]
         finally:
             waiters = self._cell_waiters[cell_id]
-            waiters.discard(event)
+            waiters.discard(waiter)
             if not waiters:
                 del self._cell_waiters[cell_id]
 
     async def _work(self) -> None:
         while not self._stopping:
             seen = self._wake_count
-            job = await self._store.claim(
-                self._clock.now_ms(), int(self._policy.lease_seconds * 1000)
-            )
+            try:
+                job = await self._store.claim(
+                    self._clock.now_ms(), int(self._policy.lease_seconds * 1000)
+                )
+            except ServiceError as error:
+                for cell_id in self._cell_waiters:
+                    self._tell(cell_id, error)
+                raise
             if job is None:
                 await self._sleep(seen)
                 continue
@@ -170,20 +188,33 @@ class JobRunner:
             gives_up=retry_at_ms is None,
             **describe_fault(error),
         )
-        try:
-            await self._store.fail(job, code, text, retry_at_ms, self._clock.now_ms())
-        except LeaseLostError:
-            _log.warning("job_lease_lost", job_id=job.job_id, stage=job.stage)
+        while not self._stopping:
+            try:
+                await self._store.fail(job, code, text, retry_at_ms, self._clock.now_ms())
+            except LeaseLostError:
+                _log.warning("job_lease_lost", job_id=job.job_id, stage=job.stage)
+            except ServiceError as trouble:
+                # A full disk takes no failures either. Given up, the job would wait for its lease.
+                self._tell(job.cell_id, trouble)
+                await asyncio.sleep(_UNRECORDED_RETRY_SECONDS)
+                continue
+            return
 
     async def _keep_lease(self, job: Job) -> None:
         while True:
             await asyncio.sleep(self._policy.lease_seconds / 3)
             until = self._clock.now_ms() + int(self._policy.lease_seconds * 1000)
-            await self._store.extend(job, until)
+            # The disk may take it the next time; what the job itself does will say if not.
+            with suppress(ServiceError):
+                await self._store.extend(job, until)
+
+    def _tell(self, cell_id: str, trouble: ServiceError | None = None) -> None:
+        for waiter in self._cell_waiters.get(cell_id, ()):
+            waiter.trouble = trouble
+            waiter.event.set()
 
     async def _notify(self, job: Job) -> None:
-        for event in self._cell_waiters.get(job.cell_id, ()):
-            event.set()
+        self._tell(job.cell_id)
         # Following jobs, or the next of this serial key, may run now.
         await self.wake()
 

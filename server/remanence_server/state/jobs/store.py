@@ -25,7 +25,9 @@ _CLAIM = f"""
 UPDATE job SET status = 'running', attempts = attempts + 1, lease_token = ?, lease_until_ms = ?
 WHERE job_id = (
     SELECT candidate.job_id FROM job AS candidate
-    WHERE ((candidate.status = 'queued' AND candidate.available_at_ms <= ?)
+    WHERE ((candidate.status = 'queued'
+            -- What was never tried waits for nothing, whatever a clock that was set back says.
+            AND (candidate.available_at_ms <= ? OR candidate.attempts = 0))
            OR (candidate.status = 'running' AND candidate.lease_until_ms <= ?))
       AND {_IS_FIRST}
     ORDER BY candidate.job_id LIMIT 1)
@@ -172,7 +174,8 @@ class JobStore:
 
         def run(connection: apsw.Connection) -> int | None:
             row = connection.execute(
-                "SELECT min(CASE status WHEN 'queued' THEN available_at_ms ELSE lease_until_ms END)"
+                "SELECT min(CASE WHEN status = 'running' THEN lease_until_ms"
+                " WHEN attempts = 0 THEN 0 ELSE available_at_ms END)"
                 f" FROM job AS candidate WHERE status IN ('queued', 'running') AND {_IS_FIRST}"
             ).fetchone()
             return None if row is None or row[0] is None else int(row[0])
@@ -209,17 +212,30 @@ class JobStore:
 
         return await self._database.read(run)
 
-    async def retry_now(self, cell_ids: Sequence[str], now_ms: int) -> None:
-        """Makes the waiting retries of some cells due at once."""
+    async def retry_now(self, cell_ids: Sequence[str], now_ms: int) -> int:
+        """Makes the waiting retries of some cells due at once; returns how many there were."""
 
-        def run(connection: apsw.Connection) -> None:
-            connection.executemany(
-                "UPDATE job SET available_at_ms = ?, last_error_code = NULL, last_error = NULL"
-                " WHERE cell_id = ? AND status = 'queued'",
-                [(now_ms, cell_id) for cell_id in cell_ids],
+        def waiting(connection: apsw.Connection) -> int:
+            return sum(
+                connection.execute(
+                    "SELECT count(*) FROM job WHERE cell_id = ? AND status = 'queued'"
+                    " AND attempts > 0",
+                    (cell_id,),
+                ).get
+                for cell_id in cell_ids
             )
 
-        await self._database.write(run)
+        def run(connection: apsw.Connection) -> int:
+            before = connection.total_changes()
+            connection.executemany(
+                "UPDATE job SET available_at_ms = ?, last_error_code = NULL, last_error = NULL"
+                " WHERE cell_id = ? AND status = 'queued' AND attempts > 0",
+                [(now_ms, cell_id) for cell_id in cell_ids],
+            )
+            return connection.total_changes() - before
+
+        # Most flushes find none, and need not wait for a commit to know it.
+        return await self._database.write(run) if await self._database.read(waiting) else 0
 
     async def counts(self) -> JobCounts:
         """How many jobs are queued, running and dead."""
