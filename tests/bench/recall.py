@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from collections.abc import Set as AbstractSet
 from statistics import fmean
 
 from tests.bench.dataset import Question
@@ -13,7 +12,7 @@ DEPTHS = (1, 5, 10)
 _HIT_DEPTH = 5
 
 
-def recall_at(found: Sequence[str], evidence: AbstractSet[str], depth: int) -> float:
+def recall_at(found: Sequence[str], evidence: frozenset[str], depth: int) -> float:
     """The share of the evidence sessions among the first `depth` distinct sessions found."""
     first = list(dict.fromkeys(found))[:depth]
     return len(evidence.intersection(first)) / len(evidence)
@@ -27,15 +26,21 @@ def recall_figures(
     `search` gives the session ids of the episodes found, best first. Figures are `recall@k` and
     `hit@5` (whether any evidence session is among the first five).
     """
-    samples: dict[str, list[float]] = defaultdict(list)
+    overall: dict[str, list[float]] = defaultdict(list)
+    by_category: dict[str, list[float]] = defaultdict(list)
     for question in questions:
         if not question.evidence:
             continue
         found = search(question)
         for depth in DEPTHS:
             share = recall_at(found, question.evidence, depth)
-            samples[f"{name}.recall@{depth}"].append(share)
-            samples[f"{name}.{question.category}.recall@{depth}"].append(share)
+            overall[f"{name}.recall@{depth}"].append(share)
+            by_category[f"{name}.{question.category}.recall@{depth}"].append(share)
             if depth == _HIT_DEPTH:
-                samples[f"{name}.hit@{depth}"].append(float(share > 0))
+                overall[f"{name}.hit@{depth}"].append(float(share > 0))
+    samples = overall | dict(sorted(by_category.items(), key=lambda entry: _category(entry[0])))
     return {figure: fmean(shares) for figure, shares in samples.items()}
+
+
+def _category(figure: str) -> str:
+    return figure.rpartition(".")[0]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from time import perf_counter
 
 
@@ -15,6 +17,13 @@ def time_each[T](work: Callable[[T], object], items: Iterable[T]) -> list[float]
         work(item)
         seconds.append(perf_counter() - start)
     return seconds
+
+
+def processor_seconds(process_id: int) -> float:
+    """Processor time that a process has used, over all its threads."""
+    # The name, in brackets, may hold anything; of what follows, the fields 12 and 13 are meant.
+    fields = Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def percentile(samples: Sequence[float], share: float) -> float:

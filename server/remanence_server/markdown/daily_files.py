@@ -115,12 +115,8 @@ class DailyFiles:
     def last_sequence(self, owner: Owner, kind: Kind, day: date) -> int:
         """The highest number among the ids of a day, removed and broken entries included."""
         with self._lock_of(owner, kind, day), storage_errors():
-            numbers = (
-                entry_sequence(entry_id)
-                for _, known in self._day_files(owner, kind, day)
-                for entry_id in (*known.ids, *known.removed, *known.fragments)
-            )
-            return max((number for number in numbers if number is not None), default=0)
+            files = self._day_files(owner, kind, day)
+            return max((known.last_sequence for _, known in files), default=0)
 
     def remove(self, owner: Owner, kind: Kind, entry_ids: Iterable[str]) -> frozenset[str]:
         """Removes entries; only their ids stay, so that a late write cannot bring them back.

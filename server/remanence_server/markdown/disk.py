@@ -7,6 +7,7 @@ import errno
 import fcntl
 import os
 import secrets
+import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,11 +82,26 @@ def stamp_of(path: Path) -> FileStamp | None:
 
 
 def read_file(path: Path, maximum_bytes: int | None = None) -> tuple[bytes, FileStamp]:
-    """A file's bytes (at most `maximum_bytes`) with the stamp they belong to. Follows no link."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as file:
-        stamp = FileStamp.of(os.fstat(descriptor))
-        return file.read(-1 if maximum_bytes is None else maximum_bytes), stamp
+    """A file's bytes (at most `maximum_bytes`) with the stamp they belong to.
+
+    Raises FileNotFoundError for what is no regular file: links, folders and pipes are not ours.
+    """
+    try:
+        # Without O_NONBLOCK a pipe would be waited for.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise FileNotFoundError from None
+        raise
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise FileNotFoundError
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            content = file.read(-1 if maximum_bytes is None else maximum_bytes)
+        return content, FileStamp.of(status)
+    finally:
+        os.close(descriptor)
 
 
 def sync_descriptor(descriptor: int) -> None:

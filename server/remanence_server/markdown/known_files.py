@@ -10,6 +10,7 @@ from pathlib import Path
 from remanence_server.markdown.disk import FileStamp, stamp_of
 from remanence_server.markdown.paths import MemoryFile
 from remanence_server.markdown.reader import DailyText, load_daily
+from remanence_server.runtime.ids import entry_sequence
 
 _MAXIMUM_FILES = 256
 
@@ -28,6 +29,12 @@ class KnownFile:
     # Bytes up to an unfinished line at the end, and whether a line break ends them.
     end: int
     ends_line: bool
+    # The highest number among all of these ids; 0 when none has one.
+    last_sequence: int = 0
+
+    def __post_init__(self) -> None:
+        """Looks at the numbers once: a day may hold thousands."""
+        self._count({*self.ids, *self.removed, *self.fragments})
 
     @classmethod
     def new(cls) -> KnownFile:
@@ -55,9 +62,15 @@ class KnownFile:
     def wrote(self, ids: set[str], stamp: FileStamp) -> None:
         """Entries of these ids were added at the end."""
         self.ids |= ids
+        self._count(ids)
         self.stamp = stamp
         self.end = stamp.size
         self.ends_line = True
+
+    def _count(self, ids: set[str]) -> None:
+        numbers = (entry_sequence(entry_id) for entry_id in ids)
+        given = (number for number in numbers if number is not None)
+        self.last_sequence = max(self.last_sequence, *given, 0)
 
 
 class KnownFiles:

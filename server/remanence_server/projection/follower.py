@@ -16,6 +16,9 @@ from remanence_server.runtime.supervision import Supervisor
 
 # An editor saves in several steps; within this time they count as one.
 _DEBOUNCE_MS = 400
+_FILE_SUFFIX = ".md"
+# The database of the root with its companions (`-wal`, `-shm`).
+_STATE_FILES = "system.db"
 
 
 @dataclass(slots=True)
@@ -72,11 +75,11 @@ class Follower:
             files = [file for path in paths if (file := self.markdown.identify(path))]
             for file in files:
                 self.projector.submit_file(file.path)
-            if any(not path.suffix for path in paths):
+            if any(path.suffix != _FILE_SUFFIX for path in paths):
                 # A folder came, went or moved, and brought or took files without naming them.
                 await scan.run()
 
     def _is_memory(self, _: Change, path: str) -> bool:
-        """Our own folders (`.index`, `.run`) change all the time and are nobody's edit."""
+        """Our own files (`.index`, `.run`, `system.db`) change all the time; they are no edits."""
         first = Path(path).relative_to(self.markdown.root).parts[:1]
-        return bool(first) and not first[0].startswith(".")
+        return bool(first) and not first[0].startswith((".", _STATE_FILES))

@@ -9,8 +9,8 @@ knows what the catalogue has not.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from remanence_server.index.catalogue.interface import Catalogue
 from remanence_server.markdown.daily_files import WrittenEntry
 from remanence_server.markdown.disk import stamp_of
 from remanence_server.markdown.store import MarkdownStore
+from remanence_server.projection.backlog import EmbeddingBacklog
 from remanence_server.projection.indexer import Indexer
 from remanence_server.projection.records import (
     file_state,
@@ -88,6 +89,9 @@ class Projector:
         self._clock = clock
         self._supervisor = supervisor
         self._queue: list[_Change] = []
+        # Own writes that have begun and are not submitted yet; files left to wait for them once.
+        self._writing = 0
+        self._waiting_files: set[Path] = set()
         self._submitted = 0
         self._done = 0
         self._arrived = asyncio.Event()
@@ -95,9 +99,7 @@ class Projector:
         self._failures = 0
         # Until the first look has shown that they are not.
         self._indexes_behind = True
-        self._embedding_behind = False
-        self._embedding_wanted = asyncio.Event()
-        self._embedding_wanted.set()
+        self._backlog = EmbeddingBacklog(indexer)
         self._uncommitted = False
         self._broken: dict[str, int] = {}
         self._unreadable: set[str] = set()
@@ -113,8 +115,20 @@ class Projector:
         for state in await self._catalogue.problem_files():
             self._broken[state.path] = len(state.problems)
         self._supervisor.start("projection", self._follow)
-        self._supervisor.start("projection-embedding", self._embed_waiting)
+        self._supervisor.start("projection-embedding", self._backlog.run)
         self._supervisor.start("projection-commit", self._commit_now_and_then)
+
+    @contextmanager
+    def own_write(self) -> Iterator[None]:
+        """Encloses a write and its `submit_entries`: the watcher may be quicker than either."""
+        self._writing += 1
+        try:
+            yield
+        finally:
+            self._writing -= 1
+            if not self._writing and self._waiting_files:
+                for path in self._waiting_files:
+                    self._submit(path)
 
     def submit_entries(self, entries: Sequence[WrittenEntry]) -> None:
         """Takes entries that have just been written."""
@@ -149,7 +163,7 @@ class Projector:
             reasons.append(
                 f"{len(self._unreadable)} Markdown files cannot be read; they are tried again"
             )
-        if self._embedding_behind:
+        if self._backlog.waits:
             reasons.append("some passages wait for their vectors; keyword search finds them")
         if self._unreadable_root:
             reasons.append("part of the memory root cannot be read; nothing is taken as deleted")
@@ -170,6 +184,8 @@ class Projector:
         while True:
             await self._arrived.wait()
             self._arrived.clear()
+            if self._indexes_behind:
+                await self._project_until_done(_Batch())
             while self._queue:
                 changes, self._queue = self._queue, []
                 await self._project_until_done(_Batch.of(changes))
@@ -197,8 +213,9 @@ class Projector:
         if self._indexes_behind:
             await self._indexer.catch_up()
             # Of a change that failed half-way nobody knows which passages lack their vectors.
-            self._embedding_wanted.set()
+            self._backlog.look()
             self._indexes_behind = False
+            self._uncommitted = True
         if batch.entries:
             states = await self._states_after(batch.entries)
             records = await asyncio.to_thread(indexed_entries, self._markdown.root, batch.entries)
@@ -217,13 +234,14 @@ class Projector:
         except Exception as error:
             # A model that fails must not keep what follows from being found by its words.
             _log.warning("embedding_failed", **describe_fault(error))
-            self._embedding_behind = True
-            self._embedding_wanted.set()
+            self._backlog.waits = True
+            self._backlog.look()
 
     async def _states_after(self, entries: Sequence[WrittenEntry]) -> list[FileState]:
         """States of files that nobody else had changed before our writes; others are read later."""
         known: dict[str, FileState | None] = {}
-        for entry in entries:
+        # Two writers may have submitted in another order than they wrote.
+        for entry in sorted(entries, key=lambda entry: (entry.stamp.modified_ns, entry.stamp.size)):
             path = relative_path(self._markdown.root, entry.path)
             if path not in known:
                 known[path] = await self._catalogue.file_state(path)
@@ -242,7 +260,13 @@ class Projector:
         known = await self._catalogue.file_state(key)
         stamp = await asyncio.to_thread(stamp_of, path)
         if known is not None and stamp is not None and is_unchanged(known, stamp):
+            self._waiting_files.discard(path)
             return  # the watcher saw our own write
+        if self._writing and path not in self._waiting_files:
+            # Perhaps the write that is under way; if it was somebody else's, that shows after it.
+            self._waiting_files.add(path)
+            return
+        self._waiting_files.discard(path)
         try:
             parsed = await asyncio.to_thread(self._markdown.read, path)
             state, records = await asyncio.to_thread(indexed_file, self._markdown.root, parsed)
@@ -264,33 +288,14 @@ class Projector:
             self._broken.pop(key, None)
         await self._index(await self._catalogue.replace_file(state, records, self._clock.now_ms()))
 
-    async def _embed_waiting(self) -> None:
-        """Embeds what was stored without a vector: after a crash, a failure or another model.
-
-        Beside the queue, not in it: new entries must not wait for thousands of old ones.
-        """
-        pause = _FIRST_RETRY_SECONDS
-        while True:
-            await self._embedding_wanted.wait()
-            self._embedding_wanted.clear()
-            try:
-                if await self._catalogue.count_without_vector():
-                    self._embedding_behind = True
-                    done = await self._indexer.embed_waiting()
-                    _log.info("passages_embedded", count=done)
-            except Exception as error:
-                self._embedding_behind = True
-                _log.warning("embedding_failed", **describe_fault(error))
-                await asyncio.sleep(pause)
-                pause = min(pause * 2, _LONGEST_RETRY_SECONDS)
-                self._embedding_wanted.set()
-            else:
-                pause = _FIRST_RETRY_SECONDS
-                self._embedding_behind = False
-
     async def _commit_now_and_then(self) -> None:
         while True:
             await asyncio.sleep(_COMMIT_INTERVAL_SECONDS)
             if self._uncommitted:
-                with suppress(ServiceError):
+                try:
                     await self.commit()
+                except ServiceError as error:
+                    _log.warning("index_not_committed", error_code=error.code.value)
+                    # The keyword index may have gone back to its last commit.
+                    self._uncommitted = self._indexes_behind = True
+                    self._arrived.set()

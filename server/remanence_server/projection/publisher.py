@@ -29,8 +29,9 @@ class Publisher:
         if not records:
             return
         entries = cast("Sequence[DailyRecord]", records)
-        written = await asyncio.to_thread(self.markdown.append, entries)
-        self.projector.submit_entries(written)
+        with self.projector.own_write():
+            written = await asyncio.to_thread(self.markdown.append, entries)
+            self.projector.submit_entries(written)
 
     async def read_profile(self, owner: Owner) -> tuple[Profile | None, str]:
         """An owner's profile as it stands on disk, and the hash of the page it was read from."""
@@ -47,5 +48,6 @@ class Publisher:
 
         Raises ServiceError: CONFLICT when it was, EXTERNAL_SERVICE_UNAVAILABLE for the disk.
         """
-        written = await asyncio.to_thread(self.markdown.write_profile, profile, based_on_hash)
-        self.projector.submit_entries((written,))
+        with self.projector.own_write():
+            written = await asyncio.to_thread(self.markdown.write_profile, profile, based_on_hash)
+            self.projector.submit_entries((written,))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from remanence_server.index.catalogue.changes import FileState
 from remanence_server.index.catalogue.interface import Catalogue
 from remanence_server.markdown.disk import stamp_of
+from remanence_server.markdown.paths import WORK_FOLDER, refuse_folder
 from remanence_server.markdown.store import MarkdownStore
 from remanence_server.projection.projector import Projector
 from remanence_server.projection.records import is_unchanged, relative_path
@@ -28,29 +31,35 @@ class Scan:
         A folder that cannot be listed proves nothing: what is below it is left as it is, and so is
         everything when the root itself cannot be read.
         """
+        known = await self.catalogue.files()
         try:
-            present, unreadable = await asyncio.to_thread(self._present)
+            differing, unreadable = await asyncio.to_thread(self._compare, known)
         except ServiceError:
             self.projector.mark_root_unreadable(True)
             return False
         self.projector.mark_root_unreadable(bool(unreadable))
-        known = await self.catalogue.files()
-        root = self.markdown.root
-        differing = []
-        for path in present:
-            state = known.get(relative_path(root, path))
-            stamp = stamp_of(path)
-            if state is None or stamp is None or not is_unchanged(state, stamp):
-                differing.append(path)
-        keys = {relative_path(root, path) for path in present}
-        for key in known:
-            gone = root / key
-            if key not in keys and not any(gone.is_relative_to(folder) for folder in unreadable):
-                differing.append(gone)
         for path in differing:
             self.projector.submit_file(path)
         return not unreadable
 
-    def _present(self) -> tuple[list[Path], list[Path]]:
+    def _compare(self, known: Mapping[str, FileState]) -> tuple[list[Path], list[Path]]:
+        """Files that differ from what is known of them, and folders that cannot be listed."""
+        root = self.markdown.root
+        if known and not (root / WORK_FOLDER).is_dir():
+            # We made that folder here: this is the empty place where a disk was mounted.
+            refuse_folder(root)
         unreadable: list[Path] = []
-        return [file.path for file in self.markdown.files(unreadable.append)], unreadable
+        differing: list[Path] = []
+        present: set[str] = set()
+        for file in self.markdown.files(unreadable.append):
+            key = relative_path(root, file.path)
+            present.add(key)
+            state = known.get(key)
+            stamp = stamp_of(file.path)
+            if state is None or stamp is None or not is_unchanged(state, stamp):
+                differing.append(file.path)
+        for key in known.keys() - present:
+            gone = root / key
+            if not any(gone.is_relative_to(folder) for folder in unreadable):
+                differing.append(gone)
+        return differing, unreadable

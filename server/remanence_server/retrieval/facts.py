@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from remanence_server.domain.owners import Owner
-from remanence_server.domain.records import AtomicFact, Kind, Record, Transcript, record_key
+from remanence_server.domain.records import AtomicFact, Kind, Record, record_key
 from remanence_server.index.catalogue.interface import Catalogue, PassageHome
 from remanence_server.projection.passages import turn_of
 from remanence_server.retrieval.recall import Candidate
@@ -42,7 +42,7 @@ async def _by_words(
     for record, score, _ in found:
         passages = strongest[record_key(record)]
         matched = tuple(
-            FactHit(fact, score * strength / passages[0][1])
+            FactHit(fact, score * (strength / passages[0][1]))
             for home, strength in passages
             if isinstance(fact := facts.get(home.entry_id), AtomicFact)
         )
@@ -73,15 +73,24 @@ async def _by_turns(
     nearest = {episode_id: passages for episode_id, passages in nearest.items() if passages}
     if not nearest:
         return {}
-    transcript_ids = {home.entry_id for passages in nearest.values() for home, _ in passages}
-    transcripts = await catalogue.get_records(owner, Kind.TRANSCRIPT, transcript_ids)
-    facts = await catalogue.facts_of(owner, nearest)
+    message_ids = await catalogue.turn_message_ids(
+        {_turn(home) for passages in nearest.values() for home, _ in passages}
+    )
+    facts = await catalogue.facts_citing(
+        owner,
+        {
+            episode_id: [
+                message_ids[_turn(home)] for home, _ in passages if _turn(home) in message_ids
+            ]
+            for episode_id, passages in nearest.items()
+        },
+    )
     hits: dict[str, tuple[FactHit, ...]] = {}
     for record, score, _ in found:
         passages = nearest.get(record_key(record), [])
         cited: dict[str, FactHit] = {}
         for home, cosine in passages:
-            message_id = _message_of(transcripts.get(home.entry_id), home.ordinal)
+            message_id = message_ids.get(_turn(home))
             share = max(0.0, cosine) / passages[0][1] if passages[0][1] > 0 else 1.0
             for fact in facts.get(record_key(record), ()):
                 if message_id in fact.message_ids:
@@ -91,8 +100,6 @@ async def _by_turns(
     return hits
 
 
-def _message_of(transcript: Record | None, ordinal: int) -> str | None:
-    if not isinstance(transcript, Transcript):
-        return None
-    index = turn_of(ordinal)
-    return transcript.turns[index].message_id if index < len(transcript.turns) else None
+def _turn(home: PassageHome) -> tuple[int, int]:
+    """The transcript of a passage, and which of its turns."""
+    return home.record_id, turn_of(home.ordinal)

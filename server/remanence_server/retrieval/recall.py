@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from remanence_server.domain.filters import Filter
+from remanence_server.domain.filters import AllOf, Filter
 from remanence_server.domain.owners import Owner
 from remanence_server.domain.records import Kind
 from remanence_server.index.catalogue.interface import Catalogue, PassageHome
@@ -17,8 +17,9 @@ from remanence_server.index.partitions import partition_key
 from remanence_server.providers.embeddings.interface import Embedder
 from remanence_server.retrieval.scoring import climb_decayed, climb_max, lexical_strength
 
-# Hits of each channel. 100 find as much on conversations; the rest is for owners with many more.
-_HITS_PER_CHANNEL = 200
+# Hits of each channel. On conversations 50 find less (0.2 points of recall@5), 200 find no more and
+# take twice the time.
+_HITS_PER_CHANNEL = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ class Channels:
     facts; a kind with one lexical channel counts it twice, so that the same weights serve.
     """
 
+    kind: Kind
     best_of: tuple[str, ...]
     sum_of: tuple[str, ...]
     dense: tuple[str, ...]
@@ -77,16 +79,21 @@ async def recall(
     dense_text: str | None,
     where: Filter | None,
     radius: float | None,
+    during: Filter | None = None,
 ) -> Recalled:
-    """Looks in all channels at once. A text that is None leaves its half out."""
-    matches, dense_hits = await asyncio.gather(
+    """Looks in all channels at once. A text that is None leaves its half out.
+
+    Records for which `during` holds are candidates whatever their words.
+    """
+    matches, dense_hits, dated = await asyncio.gather(
         _lexical(indexes, owner, channels, lexical_text, where),
         _dense(indexes, owner, channels, dense_text, where, radius),
+        _dated(indexes, owner, channels, where, during),
     )
     passage_ids = {hit.passage_id for hits in matches.hits.values() for hit in hits}
     passage_ids.update(hit.passage_id for hit in dense_hits)
     homes = await indexes.catalogue.passage_homes(passage_ids)
-    candidates: dict[int, Candidate] = {}
+    candidates = {record_id: Candidate(record_id) for record_id in dated}
 
     def candidate(record_id: int) -> Candidate:
         found = candidates.get(record_id)
@@ -133,6 +140,21 @@ async def _lexical(
         return LexicalMatches({}, 0.0)
     names = channels.best_of + channels.sum_of
     return await indexes.lexical.search(partition_key(owner), names, text, _HITS_PER_CHANNEL, where)
+
+
+async def _dated(
+    indexes: Indexes,
+    owner: Owner,
+    channels: Channels,
+    where: Filter | None,
+    during: Filter | None,
+) -> list[int]:
+    """Records of the days that the question names; the latest, where there are many."""
+    if during is None:
+        return []
+    condition = during if where is None else AllOf((where, during))
+    found = await indexes.catalogue.matching_record_ids(owner, channels.kind, condition)
+    return [int(record_id) for record_id in found[-_HITS_PER_CHANNEL:]]
 
 
 async def _dense(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 
-from remanence_server.domain.records import AgentCase, AgentSkill, Episode, Record
+from remanence_server.domain.filters import Filter
+from remanence_server.domain.records import AgentCase, AgentSkill, Episode, Kind, Record
 from remanence_server.projection.passages import (
     CASE_CHANNEL,
     EPISODE_CHANNEL,
@@ -14,6 +15,7 @@ from remanence_server.projection.passages import (
     TURN_CHANNEL,
     WINDOW_CHANNEL,
 )
+from remanence_server.retrieval.date_filter import within_dates
 from remanence_server.retrieval.dates import date_match
 from remanence_server.retrieval.facts import matching_facts
 from remanence_server.retrieval.question import (
@@ -29,17 +31,24 @@ from remanence_server.retrieval.scoring import (
     hybrid_logit,
     keyword_logit,
     probability,
+    small_memory_bonus,
     vector_logit,
 )
 from remanence_server.runtime.clock import Clock
+from remanence_server.runtime.instants import day_of
 
 _EPISODE_CHANNELS = Channels(
+    Kind.EPISODE,
     best_of=(WINDOW_CHANNEL, EPISODE_CHANNEL),
     sum_of=(FACT_CHANNEL,),
     dense=(TURN_CHANNEL, EPISODE_CHANNEL),
 )
-_CASE_CHANNELS = Channels(best_of=(CASE_CHANNEL,), sum_of=(), dense=(CASE_CHANNEL,))
-_SKILL_CHANNELS = Channels(best_of=(SKILL_CHANNEL,), sum_of=(), dense=(SKILL_CHANNEL,))
+_CASE_CHANNELS = Channels(
+    Kind.AGENT_CASE, best_of=(CASE_CHANNEL,), sum_of=(), dense=(CASE_CHANNEL,)
+)
+_SKILL_CHANNELS = Channels(
+    Kind.AGENT_SKILL, best_of=(SKILL_CHANNEL,), sum_of=(), dense=(SKILL_CHANNEL,)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +136,10 @@ class MemoryRetriever:
             dense_text=None if query.method is Method.KEYWORD else question.dense_text,
             where=query.where,
             radius=query.radius,
+            # Vector search is by meaning alone, and keeps the radius.
+            during=None if query.method is Method.VECTOR else self._during(question),
         )
-        scored = await self._score(query, question, recalled)
+        scored = await self._score(query, question, recalled, channels.kind)
         top = scored[: query.top_k]
         records = await self.indexes.catalogue.records_by_ids(
             candidate.record_id for candidate, _ in top
@@ -139,10 +150,12 @@ class MemoryRetriever:
         ]
 
     async def _score(
-        self, query: Query, question: Question, recalled: Recalled
+        self, query: Query, question: Question, recalled: Recalled, kind: Kind
     ) -> list[tuple[Candidate, float]]:
         """Candidates with their scores, best first; ties go by id, older records first."""
         dates = await self._date_fits(question, recalled)
+        record_count, _ = await self.indexes.catalogue.list_records(query.owner, kind, limit=0)
+        bonus = small_memory_bonus(record_count)
         logit = _LOGITS[query.method]
         scored = []
         for candidate in recalled.candidates.values():
@@ -152,12 +165,16 @@ class MemoryRetriever:
                 cosine=cosine,
                 date=dates.get(candidate.record_id, 0.0),
             )
-            scored.append((candidate, probability(logit(evidence))))
+            scored.append((candidate, probability(logit(evidence) + bonus)))
         if query.minimum_score is not None:
             floor = query.minimum_score
             scored = [entry for entry in scored if entry[1] >= floor]
         scored.sort(key=lambda entry: (-entry[1], entry[0].record_id))
         return scored
+
+    def _during(self, question: Question) -> Filter | None:
+        """The days that the question names; None if it names none."""
+        return within_dates(question.dates, day_of(self.clock.now_ms(), self.zone), self.zone)
 
     async def _date_fits(self, question: Question, recalled: Recalled) -> dict[int, float]:
         """How well each candidate's day fits the dates that the question names."""
@@ -174,5 +191,7 @@ _LOGITS = {
     Method.KEYWORD: keyword_logit,
     Method.VECTOR: vector_logit,
     Method.HYBRID: hybrid_logit,
+    # Without a model, no second look was better in every category: docs/retrieval.md has what was
+    # tried (late interaction, feedback).
     Method.AGENTIC: hybrid_logit,
 }

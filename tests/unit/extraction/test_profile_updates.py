@@ -139,7 +139,9 @@ async def test_who_has_moved_no_longer_plans_to(profile_of):
         (GRAZ_MS, "I'm moving to Porto next month"), (PORTO_MS, "I moved to Porto last week")
     )
     assert described(profile, "plans") == []
-    assert item_of(profile, "home")["superseded"][0]["description"] == "Is moving to Porto next month"
+    assert (
+        item_of(profile, "home")["superseded"][0]["description"] == "Is moving to Porto next month"
+    )
 
 
 async def test_bare_answers_count(say, extractor, user):

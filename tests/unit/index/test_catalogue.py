@@ -413,15 +413,26 @@ async def test_passages_know_where_they_climb_to(catalogue: Catalogue) -> None:
     assert climbed == {records["e"]: records["e"], records["f"]: records["e"]}
 
 
-async def test_facts_of_episodes_come_in_order_and_from_one_owner(catalogue: Catalogue) -> None:
-    mine = [fact(2, 1), fact(1, 1), fact(3, 2)]
-    await catalogue.upsert([indexed(item) for item in (*mine, fact(4, 1, BOB))], 1)
+async def test_facts_that_cite_a_message_come_in_order_and_from_one_owner(
+    catalogue: Catalogue,
+) -> None:
+    odd_id = 'a "quoted" \\ 山'
+    citing_odd = replace(fact(5, 1), message_ids=("m-9", odd_id))
+    # Says the id without citing it.
+    saying = replace(fact(6, 1), content="m-1", message_ids=("m-2",))
+    records = (fact(2, 1), fact(1, 1), fact(3, 2), citing_odd, saying, fact(4, 1, BOB))
+    await catalogue.upsert([indexed(item) for item in records], 1)
     first, second, third = (f"ep_{DAY}_{n:08d}" for n in (1, 2, 3))
-    assert await catalogue.facts_of(ALICE, [first, second, third]) == {
-        first: [fact(1, 1), fact(2, 1)],
-        second: [fact(3, 2)],
-        third: [],
-    }
+    assert await catalogue.facts_citing(
+        ALICE, {first: ["m-1", odd_id], second: ["m-2"], third: ["m-1"]}
+    ) == {first: [fact(1, 1), fact(2, 1), citing_odd], second: [], third: []}
+
+
+async def test_turns_know_their_messages(catalogue: Catalogue) -> None:
+    change = await catalogue.upsert([indexed(transcript(1), "t"), indexed(episode(1), "e")], 1)
+    ids = {passage.text: passage.record_id for passage in change.added}
+    wanted = [(ids["t"], 0), (ids["t"], 1), (ids["e"], 0), (99, 0)]
+    assert await catalogue.turn_message_ids(wanted) == {(ids["t"], 0): "m-1"}
 
 
 async def test_a_filter_allows_what_belongs_to_the_episodes_it_matches(
@@ -467,7 +478,8 @@ async def test_an_owner_without_records_has_empty_answers(catalogue: Catalogue) 
     assert await catalogue.get_records(BOB, Kind.EPISODE, ["x"]) == {}
     assert (await catalogue.allowed_record_ids(BOB, everything)).tolist() == []
     assert (await catalogue.matching_record_ids(BOB, Kind.EPISODE, None)).tolist() == []
-    assert await catalogue.facts_of(BOB, []) == {}
+    assert await catalogue.facts_citing(BOB, {}) == {}
+    assert await catalogue.turn_message_ids([(1, 0)]) == {}
     assert (await catalogue.load_partition(BOB, "episode")).vectors.shape == (0, 2)
     assert await catalogue.passage_homes([]) == {}
 

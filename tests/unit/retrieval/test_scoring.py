@@ -19,6 +19,7 @@ from remanence_server.retrieval.scoring import (
     keyword_logit,
     lexical_strength,
     probability,
+    small_memory_bonus,
     vector_logit,
 )
 
@@ -92,9 +93,10 @@ def test_probabilities_of_known_odds() -> None:
     assert (probability(-math.inf), probability(math.inf)) == (0, 1)
 
 
-def test_without_a_word_in_common_there_is_no_keyword_result() -> None:
-    assert probability(keyword_logit(Evidence())) == 0
-    assert probability(keyword_logit(Evidence(cosine=1, date=1))) == 0
+def test_without_a_word_in_common_or_a_date_there_is_no_keyword_result() -> None:
+    assert probability(keyword_logit(Evidence(cosine=1))) == 0
+    assert probability(keyword_logit(Evidence(cosine=1)) + small_memory_bonus(1)) == 0
+    assert 0 < probability(keyword_logit(Evidence(date=1))) < 0.2
     assert probability(keyword_logit(Evidence(words=0.01))) > 0
 
 
@@ -121,6 +123,13 @@ def test_hybrid_orders_plain_cases_as_anyone_would() -> None:
 def test_the_named_day_decides_between_equals_but_does_not_make_a_result() -> None:
     assert hybrid_logit(Evidence(0.3, 0.4, 1.0)) > hybrid_logit(Evidence(0.4, 0.5, 0.0))
     assert probability(hybrid_logit(Evidence(date=1.0))) < 0.05
+
+
+def test_a_smaller_memory_gains_more_and_an_ordinary_or_empty_one_nothing_odd() -> None:
+    gains = [small_memory_bonus(count) for count in (0, 1, 2, 5, 24, 25, 10_000)]
+    assert gains == sorted(gains, reverse=True)
+    assert gains[0] == gains[1] == pytest.approx(math.log(5))
+    assert gains[-2:] == [0, 0]
 
 
 @pytest.mark.parametrize("logit", LOGITS)

@@ -24,7 +24,7 @@ from remanence_server.extraction.interface import (
 )
 
 # Above this many characters a cell takes milliseconds that other requests should not wait for.
-_OFF_LOOP_CHARACTERS = 20_000
+_OFF_LOOP_CHARACTERS = 4_000
 
 
 class HeuristicExtractor:

@@ -37,14 +37,15 @@ class Connections:
     """The connections to the two files, each used by one thread only."""
 
     def __init__(self, index_directory: Path, fingerprint: str) -> None:
-        self._directory = index_directory
         self._write_connection = open_writer(index_directory, fingerprint)
         self._write_owners = Owners()
         # The change counter after the last commit.
         self.stamp = int(meta_value(self._write_connection, "stamp") or 0)
         # For reads on the event loop itself.
         self.inline = Reading(index_directory)
-        self._readings = [self.inline]
+        # Opened now: later their files may be gone, and others in their place.
+        self._idle = [Reading(index_directory) for _ in range(_READER_THREADS)]
+        self._readings = [self.inline, *self._idle]
         self._local = threading.local()
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="catalogue-write")
         self._readers = ThreadPoolExecutor(_READER_THREADS, thread_name_prefix="catalogue-read")
@@ -103,6 +104,5 @@ class Connections:
     def _thread_reading(self) -> Reading:
         reading: Reading | None = getattr(self._local, "reading", None)
         if reading is None:
-            reading = self._local.reading = Reading(self._directory)
-            self._readings.append(reading)
+            reading = self._local.reading = self._idle.pop()
         return reading

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, Protocol
@@ -184,10 +184,22 @@ class Catalogue(Protocol):
         """
         ...
 
-    async def facts_of(
-        self, owner: Owner, episode_entry_ids: Iterable[str]
+    async def facts_citing(
+        self, owner: Owner, message_ids: Mapping[str, Collection[str]]
     ) -> dict[str, list[AtomicFact]]:
-        """The facts of episodes, by the entry id of the episode, in the order of their ids."""
+        """The facts of episodes that cite one of the messages given for their episode.
+
+        Both sides go by the entry id of the episode; facts are in the order of their ids.
+        """
+        ...
+
+    async def turn_message_ids(
+        self, turns: Iterable[tuple[int, int]]
+    ) -> dict[tuple[int, int], str]:
+        """The message ids of turns, given as record id of the transcript and index of the turn.
+
+        Turns that are not there are missing from the answer.
+        """
         ...
 
     async def passage_homes(self, passage_ids: Iterable[int]) -> dict[int, PassageHome]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import apsw
@@ -10,7 +10,11 @@ import numpy as np
 
 from remanence_server.domain.filters import Filter
 from remanence_server.domain.owners import Owner, Scope
-from remanence_server.domain.record_codec import decode_record
+from remanence_server.domain.record_codec import (
+    decode_record,
+    encoded_text,
+    transcript_message_ids,
+)
 from remanence_server.domain.records import AtomicFact, Kind, Record
 from remanence_server.index.catalogue.filter_sql import compile_filter
 from remanence_server.index.catalogue.interface import PassageHome, SortBy
@@ -171,28 +175,53 @@ def _ids(connection: apsw.Connection, query: str, parameters: tuple[Any, ...]) -
     return np.sort(np.fromiter((row[0] for row in found), dtype=np.int64, count=len(found)))
 
 
-def facts_of(
-    connection: apsw.Connection, owners: Owners, owner: Owner, episode_entry_ids: Iterable[str]
+def facts_citing(
+    connection: apsw.Connection,
+    owners: Owners,
+    owner: Owner,
+    message_ids: Mapping[str, Collection[str]],
 ) -> dict[str, list[AtomicFact]]:
     """Facts by the entry id of their episode."""
-    wanted = tuple(dict.fromkeys(episode_entry_ids))
-    result: dict[str, list[AtomicFact]] = {entry_id: [] for entry_id in wanted}
+    result: dict[str, list[AtomicFact]] = {entry_id: [] for entry_id in message_ids}
     owner_key = owners.find(connection, owner)
-    if owner_key is None or not wanted:
+    if owner_key is None:
         return result
-    for parent_id, payload in rows(
-        connection,
-        f"SELECT r.parent_id, r.payload FROM record r WHERE {_OF_KIND} "
-        f"AND r.parent_id IN ({marks(len(wanted))})",
-        (owner_key, Kind.ATOMIC_FACT, *wanted),
-    ):
-        fact = decode_record(owner, Kind.ATOMIC_FACT, payload)
-        if isinstance(fact, AtomicFact):
-            result[parent_id].append(fact)
-    for facts in result.values():
+    for entry_id, wanted in message_ids.items():
+        # An episode has dozens of facts, and building one costs many times this look at its bytes.
+        may_cite = " OR ".join(["instr(r.payload, ?) > 0"] * len(wanted)) or "0"
+        payloads = rows(
+            connection,
+            f"SELECT r.payload FROM record r WHERE {_OF_KIND} AND r.parent_id = ? AND ({may_cite})",
+            (owner_key, Kind.ATOMIC_FACT, entry_id, *map(encoded_text, wanted)),
+        )
+        for (payload,) in payloads:
+            fact = decode_record(owner, Kind.ATOMIC_FACT, payload)
+            if isinstance(fact, AtomicFact) and not set(fact.message_ids).isdisjoint(wanted):
+                result[entry_id].append(fact)
         # Not in SQL: for the order's sake it would walk all facts of the owner.
-        facts.sort(key=lambda fact: fact.entry_id)
+        result[entry_id].sort(key=lambda fact: fact.entry_id)
     return result
+
+
+def turn_message_ids(
+    connection: apsw.Connection, turns: Iterable[tuple[int, int]]
+) -> dict[tuple[int, int], str]:
+    """Message ids by record id of the transcript and index of the turn."""
+    wanted = tuple(turns)
+    found = {
+        record_id: transcript_message_ids(payload)
+        for record_id, payload in rows(
+            connection,
+            "SELECT record_id, payload FROM record "
+            "WHERE kind = 'transcript' AND record_id IN (SELECT value FROM carray(?))",
+            (bound({record_id for record_id, _ in wanted}),),
+        )
+    }
+    return {
+        (record_id, index): found[record_id][index]
+        for record_id, index in wanted
+        if index < len(found.get(record_id, ()))
+    }
 
 
 def passage_homes(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from remanence_server.domain.filters import Filter
@@ -182,12 +182,18 @@ class SqliteCatalogue:
             lambda of: reads.allowed_record_ids(of.connection, of.owners, owner, where)
         )
 
-    async def facts_of(
-        self, owner: Owner, episode_entry_ids: Iterable[str]
+    async def facts_citing(
+        self, owner: Owner, message_ids: Mapping[str, Collection[str]]
     ) -> dict[str, list[AtomicFact]]:
-        """The facts of episodes."""
+        """The facts of episodes that cite one of the messages."""
         of = self._inline
-        return reads.facts_of(of.connection, of.owners, owner, episode_entry_ids)
+        return reads.facts_citing(of.connection, of.owners, owner, message_ids)
+
+    async def turn_message_ids(
+        self, turns: Iterable[tuple[int, int]]
+    ) -> dict[tuple[int, int], str]:
+        """The message ids of turns."""
+        return reads.turn_message_ids(self._inline.connection, turns)
 
     async def passage_homes(self, passage_ids: Iterable[int]) -> dict[int, PassageHome]:
         """Where passages belong."""

@@ -89,7 +89,10 @@ def query_terms(text: str, words: Words, words_without_stops: Words) -> dict[str
     """The distinct terms of a question in the order they come, each with its weight."""
     text = normalise(text[:MAX_QUERY_CHARACTERS])
     spoken = _words(text, words_without_stops)
-    symbols = _new_symbols(text, _words(text, words))
+    # Few questions hold one, and the words of a text cost as much as half of its search.
+    symbols = _new_symbols(text, [])
+    if symbols:
+        symbols = _new_symbols(text, _words(text, words))
     runs = _UNSPACED_RUN.findall(text)
     if not (spoken or symbols or runs):
         spoken = _words(text, words)

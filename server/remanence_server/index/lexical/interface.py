@@ -8,6 +8,12 @@ from typing import NamedTuple, Protocol
 
 from remanence_server.domain.filters import Filter
 
+# Passages that every partition is taken to hold beside its own, none with a word of the question.
+# How rare a word is cannot be read off five passages: without these, scores in a small memory
+# collapse (in 3 episodes, the right one scored 0.1 or more for 74% of the questions, now for 83%).
+# In a memory of a thousand passages or more they change nothing.
+PRIOR_PASSAGES = 500
+
 
 @dataclass(frozen=True, slots=True)
 class LexicalDocument:

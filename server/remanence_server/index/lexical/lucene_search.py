@@ -19,7 +19,7 @@ import orjson
 from remanence_server.domain.filters import Filter
 from remanence_server.index.lexical.analysis import query_terms
 from remanence_server.index.lexical.filter_query import KEYS_FIELD, compile_filter, key_query
-from remanence_server.index.lexical.interface import LexicalHit, LexicalMatches
+from remanence_server.index.lexical.interface import PRIOR_PASSAGES, LexicalHit, LexicalMatches
 from remanence_server.index.lexical.keys import Key, channel_term, key_term
 from remanence_server.index.lexical.lucene_engine import (
     ID_FIELD,
@@ -105,7 +105,7 @@ class LuceneSearch:
         ceiling = 0.0
         for term, weight in weights.items():
             frequency = reader.docFreq(term_of(TERMS_FIELD, prefix + term))
-            own_idf = _idf(frequency, passages)
+            own_idf = _idf(frequency, passages + PRIOR_PASSAGES)
             ceiling += weight * own_idf
             if frequency:
                 boost = weight * own_idf / _idf(frequency, all_passages)

@@ -18,6 +18,7 @@ from remanence_server.domain.filters import (
 )
 from remanence_server.index.lexical.analysis import STOP_WORDS, passage_terms, query_terms
 from remanence_server.index.lexical.interface import (
+    PRIOR_PASSAGES,
     LexicalDocument,
     LexicalHit,
     LexicalMatches,
@@ -67,6 +68,7 @@ class MemoryLexicalIndex:
         weights = query_terms(text, _words, _words_without_stops)
         own = [e for e in self._entries.values() if e.document.partition == partition]
         frequencies = Counter(term for entry in own for term in entry.terms if term in weights)
+        passages = len(own) + PRIOR_PASSAGES
         allowed = None if passage_ids is None else set(passage_ids)
         found: dict[str, list[LexicalHit]] = {channel: [] for channel in channels}
         for entry in own:
@@ -75,14 +77,14 @@ class MemoryLexicalIndex:
                 continue
             if allowed is not None and document.passage_id not in allowed:
                 continue
-            score = self._score(entry, weights, frequencies, len(own))
+            score = self._score(entry, weights, frequencies, passages)
             if score > 0:
                 found[document.channel].append(LexicalHit(document.passage_id, score))
         for channel, hits in found.items():
             hits.sort(key=lambda hit: (-hit.score, hit.passage_id))
             found[channel] = hits[: max(limit, 0)]
         ceiling = sum(
-            weight * _idf(frequencies[term], len(own)) for term, weight in weights.items()
+            weight * _idf(frequencies[term], passages) for term, weight in weights.items()
         )
         return LexicalMatches(found, ceiling)
 
