@@ -39,7 +39,7 @@ from remanence_server.state.database import Database
 from remanence_server.state.entry_ids import EntryIds
 from remanence_server.state.jobs.runner import JobRunner, RunnerPolicy
 from remanence_server.state.jobs.store import JobStore
-from remanence_server.state.schema import SCHEMA
+from remanence_server.state.schema import SCHEMA, SCHEMA_VERSION
 from remanence_server.state.sessions import SessionStore
 
 # 2026-05-28T11:30:36Z
@@ -246,7 +246,7 @@ async def open_workshop(root: Path, plan: WorkshopPlan | None = None) -> AsyncIt
     indexer = Indexer(catalogue, lexical, dense, embedder)
     projector = Projector(markdown, catalogue, indexer, plan.clock, supervisor)
     publisher = Publisher(markdown, projector)
-    state = Database(root / "system.db", SCHEMA)
+    state = Database(root / "system.db", SCHEMA, SCHEMA_VERSION)
     sessions, jobs, extractor = SessionStore(state), JobStore(state), SwitchedExtractor()
     pipeline = Pipeline(sessions, EntryIds(state), extractor, publisher, UTC, plan.maximum_attempts)
     policy = RunnerPolicy(

@@ -42,7 +42,7 @@ from remanence_server.state.inbox import InboxStore
 from remanence_server.state.inbox_model import InboxCaps
 from remanence_server.state.jobs.runner import JobRunner, RunnerPolicy
 from remanence_server.state.jobs.store import JobStore
-from remanence_server.state.schema import SCHEMA
+from remanence_server.state.schema import SCHEMA, SCHEMA_VERSION
 from remanence_server.state.sessions import SessionStore
 
 _INDEX_FOLDER = ".index"
@@ -91,7 +91,7 @@ async def open_service(settings: Settings, engines: Engines) -> Service:
 async def _open(settings: Settings, engines: Engines, resources: AsyncExitStack) -> Service:
     clock, supervisor, zone = SystemClock(), Supervisor(), settings.memory.zone
     index_folder = settings.root / _INDEX_FOLDER
-    state = Database(settings.root / _STATE_FILE, SCHEMA)
+    state = Database(settings.root / _STATE_FILE, SCHEMA, SCHEMA_VERSION)
     resources.push_async_callback(asyncio.to_thread, state.close)
     embedder, lexical = await asyncio.gather(
         asyncio.wrap_future(engines.embedder),

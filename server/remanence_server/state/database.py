@@ -65,16 +65,33 @@ _STORAGE_ERRORS = (
 class Database:
     """A SQLite file: serial group-committed writes, concurrent reads."""
 
-    def __init__(self, path: Path, schema: str, *, durable: bool = True) -> None:
-        """Opens or creates the file. `durable=False` trades fsync for speed on derived data."""
+    def __init__(self, path: Path, schema: str, version: int) -> None:
+        """Opens the file, or creates it with `schema`, which is that of `version`.
+
+        Raises ServiceError: CONFIGURATION_ERROR when the file is damaged or of a later version,
+        EXTERNAL_SERVICE_UNAVAILABLE when the disk refuses.
+        """
         self._path = path
-        self._synchronous = "FULL" if durable else "NORMAL"
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             self._writer = self._connect()
             self._writer.execute("PRAGMA journal_mode=WAL")
+            found = int(self._writer.pragma("user_version"))
+            if found > version:
+                raise ServiceError(
+                    ErrorCode.CONFIGURATION_ERROR,
+                    f"{path.name} was written by a later release (version {found}, this one knows"
+                    f" {version}); start that release again",
+                )
             with self._writer:
                 self._writer.execute(schema)
+                self._writer.execute(f"PRAGMA user_version={version}")
+        except (apsw.CorruptError, apsw.NotADBError) as error:
+            raise ServiceError(
+                ErrorCode.CONFIGURATION_ERROR,
+                f"{path.name} is damaged; restore a backup of it, or move it away to begin anew"
+                " (the Markdown is not affected, messages that were not extracted yet are lost)",
+            ) from error
         except _STORAGE_ERRORS as error:
             raise storage_error(error) from error
         self._queue: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
@@ -123,7 +140,7 @@ class Database:
     def _connect(self) -> apsw.Connection:
         connection = apsw.Connection(str(self._path))
         connection.set_busy_timeout(_BUSY_TIMEOUT_MS)
-        connection.execute(f"PRAGMA synchronous={self._synchronous}")
+        connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
         return connection
 

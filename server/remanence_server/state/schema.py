@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+# Raise it with every change that an older release could not live with, and add the step from the
+# version before.
+SCHEMA_VERSION = 1
+
 SCHEMA = """
 -- Accepted messages that are not yet part of a memory cell, in the order of acceptance.
 CREATE TABLE IF NOT EXISTS unprocessed_buffer (

@@ -13,7 +13,7 @@ from remanence_server.runtime.clock import ManualClock
 from remanence_server.runtime.errors import ErrorCode, ServiceError
 from remanence_server.state.database import Database
 from remanence_server.state.inbox_model import InboxEntry, NewEntry
-from remanence_server.state.schema import SCHEMA
+from remanence_server.state.schema import SCHEMA, SCHEMA_VERSION
 from remanence_server.state.sessions import SessionStore
 
 _SCOPE = Scope("app", "project")
@@ -52,7 +52,7 @@ def _path(sessions: SessionStore) -> WritePath:
 
 
 async def test_a_batch_that_is_delivered_twice_is_stored_once(tmp_path: Path) -> None:
-    database = Database(tmp_path / "system.db", SCHEMA)
+    database = Database(tmp_path / "system.db", SCHEMA, SCHEMA_VERSION)
     sessions = SessionStore(database)
     given = (_message("one"), _message("two", "my-id"), _message("one"))
     entry = add_entry(_batch(*given), "r1")
@@ -71,7 +71,7 @@ async def test_a_batch_that_is_delivered_twice_is_stored_once(tmp_path: Path) ->
 async def test_content_that_cannot_be_read_fails_the_delivery_not_the_acceptance(
     tmp_path: Path,
 ) -> None:
-    database = Database(tmp_path / "system.db", SCHEMA)
+    database = Database(tmp_path / "system.db", SCHEMA, SCHEMA_VERSION)
     picture = ContentItem(type="image", base64="%%%", ext="png")
     entry = add_entry(_batch(_message((picture,))), "r1")
     with pytest.raises(ServiceError) as raised:

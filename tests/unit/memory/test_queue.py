@@ -27,7 +27,7 @@ from remanence_server.state.inbox_model import (
     InboxTask,
     NewEntry,
 )
-from remanence_server.state.schema import SCHEMA
+from remanence_server.state.schema import SCHEMA, SCHEMA_VERSION
 
 # No test waits for the scan: what is to happen is woken for, or the interval is made short.
 POLICY = QueuePolicy(
@@ -47,7 +47,7 @@ _numbers = itertools.count()
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Database]:
-    opened = Database(tmp_path / "system.db", SCHEMA)
+    opened = Database(tmp_path / "system.db", SCHEMA, SCHEMA_VERSION)
     yield opened
     opened.close()
 

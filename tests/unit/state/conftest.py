@@ -7,12 +7,12 @@ import pytest
 
 from remanence_server.domain.messages import Message, Role
 from remanence_server.state.database import Database
-from remanence_server.state.schema import SCHEMA
+from remanence_server.state.schema import SCHEMA, SCHEMA_VERSION
 
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Database]:
-    opened = Database(tmp_path / "system.db", SCHEMA)
+    opened = Database(tmp_path / "system.db", SCHEMA, SCHEMA_VERSION)
     yield opened
     opened.close()
 

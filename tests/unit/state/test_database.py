@@ -25,14 +25,14 @@ def _words(connection: apsw.Connection) -> list[str]:
 
 
 async def test_a_write_is_seen_by_the_next_read(tmp_path: Path) -> None:
-    database = Database(tmp_path / "a.db", _SCHEMA)
+    database = Database(tmp_path / "a.db", _SCHEMA, 1)
     await database.write(_insert("one"))
     assert await database.read(_words) == ["one"]
     database.close()
 
 
 async def test_concurrent_writers_share_commits(tmp_path: Path) -> None:
-    database = Database(tmp_path / "a.db", _SCHEMA)
+    database = Database(tmp_path / "a.db", _SCHEMA, 1)
     commits = 0
 
     def count(_: apsw.Connection) -> bool:
@@ -48,7 +48,7 @@ async def test_concurrent_writers_share_commits(tmp_path: Path) -> None:
 
 
 async def test_a_writer_that_fails_leaves_its_neighbours_alone(tmp_path: Path) -> None:
-    database = Database(tmp_path / "a.db", _SCHEMA)
+    database = Database(tmp_path / "a.db", _SCHEMA, 1)
     await database.write(_insert("taken"))
 
     def half(connection: apsw.Connection) -> None:
@@ -67,7 +67,7 @@ async def test_a_writer_that_fails_leaves_its_neighbours_alone(tmp_path: Path) -
 
 
 async def test_a_caller_that_goes_away_does_not_undo_its_write(tmp_path: Path) -> None:
-    database = Database(tmp_path / "a.db", _SCHEMA)
+    database = Database(tmp_path / "a.db", _SCHEMA, 1)
     task = asyncio.create_task(database.write(_insert("kept")))
     await asyncio.sleep(0)
     task.cancel()
@@ -79,18 +79,18 @@ async def test_a_caller_that_goes_away_does_not_undo_its_write(tmp_path: Path) -
 
 
 async def test_what_was_queued_before_close_is_written(tmp_path: Path) -> None:
-    database = Database(tmp_path / "a.db", _SCHEMA)
+    database = Database(tmp_path / "a.db", _SCHEMA, 1)
     writes = [asyncio.create_task(database.write(_insert(f"w{i}"))) for i in range(20)]
     await asyncio.sleep(0)
     await asyncio.to_thread(database.close)
     await asyncio.gather(*writes)
-    again = Database(tmp_path / "a.db", _SCHEMA)
+    again = Database(tmp_path / "a.db", _SCHEMA, 1)
     assert len(await again.read(_words)) == 20
     again.close()
 
 
 async def test_a_closed_database_refuses_work_as_unavailable(tmp_path: Path) -> None:
-    database = Database(tmp_path / "a.db", _SCHEMA)
+    database = Database(tmp_path / "a.db", _SCHEMA, 1)
     database.close()
     with pytest.raises(ServiceError) as refused:
         await database.write(_insert("late"))
@@ -98,7 +98,7 @@ async def test_a_closed_database_refuses_work_as_unavailable(tmp_path: Path) -> 
 
 
 async def test_a_full_disk_is_an_unavailable_service_and_writes_nothing(tmp_path: Path) -> None:
-    database = Database(tmp_path / "a.db", _SCHEMA)
+    database = Database(tmp_path / "a.db", _SCHEMA, 1)
     pages = await database.read(lambda c: c.execute("PRAGMA page_count").get)
     await database.write(lambda c: c.execute(f"PRAGMA max_page_count={pages}") and None)
     with pytest.raises(ServiceError) as refused:
@@ -109,6 +109,24 @@ async def test_a_full_disk_is_an_unavailable_service_and_writes_nothing(tmp_path
     await database.write(_insert("small"))
     assert await database.read(_words) == ["small"]
     database.close()
+
+
+def test_a_file_of_a_later_release_is_refused_and_left_alone(tmp_path: Path) -> None:
+    Database(tmp_path / "a.db", _SCHEMA, 2).close()
+    before = (tmp_path / "a.db").read_bytes()
+    with pytest.raises(ServiceError) as refused:
+        Database(tmp_path / "a.db", _SCHEMA, 1)
+    assert refused.value.code is ErrorCode.CONFIGURATION_ERROR
+    assert "later release" in refused.value.message
+    assert (tmp_path / "a.db").read_bytes() == before
+
+
+def test_a_damaged_file_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "a.db").write_bytes(b"this is no database, " * 300)
+    with pytest.raises(ServiceError) as refused:
+        Database(tmp_path / "a.db", _SCHEMA, 1)
+    assert refused.value.code is ErrorCode.CONFIGURATION_ERROR
+    assert "move it away" in refused.value.message
 
 
 def test_no_text_of_the_storage_engine_reaches_the_public_message() -> None:
