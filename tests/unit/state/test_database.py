@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from pathlib import Path
 
 import apsw
@@ -131,3 +132,27 @@ def test_a_damaged_file_is_refused_with_what_to_do(tmp_path: Path) -> None:
 
 def test_no_text_of_the_storage_engine_reaches_the_public_message() -> None:
     assert storage_error(apsw.IOError("/secret/path failed")).message == "storage failed"
+
+
+async def test_a_write_that_fails_after_its_caller_has_left_makes_no_noise(
+    database: Database,
+) -> None:
+    noise: list[object] = []
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _, context: noise.append(context["message"]))
+
+    def failing(connection: apsw.Connection) -> None:
+        raise ValueError("the secret words of alice")
+
+    for leaves_at_once in (True, False):
+        writes = [asyncio.create_task(database.write(failing)) for _ in range(20)]
+        await asyncio.sleep(0)
+        if leaves_at_once:
+            for write in writes:
+                write.cancel()
+        await asyncio.gather(*writes, return_exceptions=True)
+    assert await database.write(lambda connection: 1) == 1
+    del writes
+    gc.collect()
+    await asyncio.sleep(0)
+    assert noise == []
