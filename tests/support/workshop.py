@@ -54,13 +54,14 @@ class Switch:
 
     times: int = 0
     calls: int = 0
+    code: ErrorCode = ErrorCode.EXTERNAL_SERVICE_UNAVAILABLE
 
     def pass_or_fail(self) -> None:
         """Raises as a provider or a disk in trouble does."""
         self.calls += 1
         if self.times:
             self.times -= 1
-            raise ServiceError(ErrorCode.EXTERNAL_SERVICE_UNAVAILABLE, "switched off")
+            raise ServiceError(self.code, "switched off")
 
 
 class SwitchedEmbedder(HashingEmbedder):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tests.support.workshop import ALICE, Workshop, WorkshopPlan, open_workshop, said
+from tests.support.workshop import ALICE, Switch, Workshop, WorkshopPlan, open_workshop, said
 
 from remanence_server.domain.messages import Message, Role
 from remanence_server.domain.owners import Scope
@@ -116,7 +116,7 @@ async def test_a_flush_retries_earlier_segments_of_its_session_first(tmp_path: P
 
 async def test_a_segment_that_was_given_up_lets_its_session_move_on(tmp_path: Path) -> None:
     async with open_workshop(tmp_path, WorkshopPlan(maximum_attempts=1)) as workshop:
-        workshop.extractor.episode.times = 1
+        workshop.extractor.episode = Switch(1, code=ErrorCode.INTERNAL_ERROR)
         await _add(workshop, said("I love climbing.", "m1"))
         with pytest.raises(ServiceError, match="given up after 1 attempts"):
             await _flush(workshop)
@@ -124,6 +124,19 @@ async def test_a_segment_that_was_given_up_lets_its_session_move_on(tmp_path: Pa
         assert await _flush(workshop) is WriteStatus.EXTRACTED
         assert workshop.turns() == [("alice", "m2")]
         assert (await workshop.jobs.counts()).dead_letter == 1
+
+
+async def test_an_outage_uses_up_no_budget_however_long_it_lasts(tmp_path: Path) -> None:
+    plan = WorkshopPlan(maximum_attempts=2, retry_backoff_seconds=0.001)
+    async with open_workshop(tmp_path, plan) as workshop:
+        workshop.extractor.episode.times = 6
+        await _add(workshop, said("I love climbing.", "m1"))
+        with pytest.raises(ServiceError):
+            await _flush(workshop)
+        await _until_idle(workshop)
+        assert workshop.extractor.episode.calls == 7
+        assert workshop.turns() == [("alice", "m1")]
+        assert (await workshop.jobs.counts()).dead_letter == 0
 
 
 async def test_fifty_parallel_adds_and_four_flushes_keep_every_message_once(

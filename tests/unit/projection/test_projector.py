@@ -86,6 +86,7 @@ async def test_what_failed_half_way_is_found_by_its_meaning_after_the_repeat(
     await workshop.publisher.publish((transcript("I love climbing."),))
     await workshop.settle()
     assert len(await workshop.vectors(ALICE, "turn", "climbing")) == 1  # it is in memory now
+    await workshop.catalogue.mark_filled()
     workshop.lexical.switch.times = 1
     # The same words: their vector is known, so that nothing waits for the model.
     await workshop.publisher.publish((transcript("I love climbing.", number=2),))

@@ -173,7 +173,7 @@ class JobRunner:
             # The text of a foreign exception may hold memory text: only its type is kept.
             code, text, hint = type(error).__name__, INTERNAL_ERROR_MESSAGE, None
         retry_at_ms = None
-        if job.attempts < job.maximum_attempts and not _is_final(error):
+        if _is_outage(error) or (job.attempts < job.maximum_attempts and not _is_final(error)):
             backoff = min(
                 self._policy.retry_backoff_seconds * 2 ** (job.attempts - 1),
                 self._policy.retry_backoff_limit_seconds,
@@ -188,7 +188,7 @@ class JobRunner:
             gives_up=retry_at_ms is None,
             **describe_fault(error),
         )
-        while not self._stopping:
+        while True:
             try:
                 await self._store.fail(job, code, text, retry_at_ms, self._clock.now_ms())
             except LeaseLostError:
@@ -196,8 +196,9 @@ class JobRunner:
             except ServiceError as trouble:
                 # A full disk takes no failures either. Given up, the job would wait for its lease.
                 self._tell(job.cell_id, trouble)
-                await asyncio.sleep(_UNRECORDED_RETRY_SECONDS)
-                continue
+                if not self._stopping:
+                    await asyncio.sleep(_UNRECORDED_RETRY_SECONDS)
+                    continue
             return
 
     async def _keep_lease(self, job: Job) -> None:
@@ -217,6 +218,11 @@ class JobRunner:
         self._tell(job.cell_id)
         # Following jobs, or the next of this serial key, may run now.
         await self.wake()
+
+
+def _is_outage(error: Exception) -> bool:
+    """A trouble of a disk or a provider. It says nothing against the job, however long it lasts."""
+    return isinstance(error, ServiceError) and error.code is ErrorCode.EXTERNAL_SERVICE_UNAVAILABLE
 
 
 def _is_final(error: Exception) -> bool:

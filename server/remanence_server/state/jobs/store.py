@@ -143,13 +143,18 @@ class JobStore:
     async def fail(
         self, job: Job, error_code: str, error: str, retry_at_ms: int | None, now_ms: int
     ) -> None:
-        """Puts a failed job back for `retry_at_ms`, or gives it up when that is None."""
+        """Puts a failed job back for `retry_at_ms`, or gives it up when that is None.
+
+        One that is put back though its budget is used up has a last attempt left.
+        """
 
         def run(connection: apsw.Connection) -> None:
             dead = retry_at_ms is None
             connection.execute(
                 "UPDATE job SET status = ?, available_at_ms = ?, finished_at_ms = ?,"
-                " lease_token = NULL, lease_until_ms = NULL, last_error_code = ?, last_error = ?"
+                " lease_token = NULL, lease_until_ms = NULL, last_error_code = ?, last_error = ?,"
+                " attempts = CASE WHEN ? THEN attempts"
+                " ELSE max(1, min(attempts, maximum_attempts - 1)) END"
                 " WHERE job_id = ? AND lease_token = ?",
                 (
                     JobStatus.DEAD_LETTER.value if dead else JobStatus.QUEUED.value,
@@ -157,6 +162,7 @@ class JobStore:
                     now_ms if dead else None,
                     error_code,
                     error[:_LONGEST_ERROR],
+                    dead,
                     job.job_id,
                     job.lease_token,
                 ),
