@@ -177,7 +177,7 @@ async def _open(settings: Settings, engines: Engines, resources: AsyncExitStack)
         ome=OmeServicer(),
         knowledge=KnowledgeServicer(),
         ops=OpsServicer(
-            HealthSources(supervisor, job_store, queue, projector, follower, catalogue)
+            HealthSources(supervisor, state, job_store, queue, projector, follower, catalogue)
         ),
     )
     await asyncio.to_thread(markdown.remove_temporary_files)

@@ -31,7 +31,7 @@ CASE_CHANNEL = "case"
 SKILL_CHANNEL = "skill"
 
 # Bump when the rules below change: stored passages are then made anew.
-RULES_VERSION = 1
+RULES_VERSION = 2
 
 # Turns before and after a turn that share its window.
 _TURNS_BEFORE = 2
@@ -42,7 +42,8 @@ _NEIGHBOUR_CHARACTERS = 400
 _DENSE_CHARACTERS = 1_000
 _LEXICAL_CHARACTERS = 4_000
 # Passages of one turn are numbered behind it, so that the turn can be read off the ordinal.
-CHUNKS_PER_TURN = 1_000
+# More than the largest request could make of one.
+CHUNKS_PER_TURN = 1_000_000
 
 
 def passages_of(record: Record) -> tuple[PassageDraft, ...]:

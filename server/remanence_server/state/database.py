@@ -94,6 +94,8 @@ class Database:
             ) from error
         except _STORAGE_ERRORS as error:
             raise storage_error(error) from error
+        # Why the last transaction was refused by the disk; None when it was not. For health.
+        self.refusal: str | None = None
         self._queue: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
         self._thread = threading.Thread(
             target=self._run_writer, name=f"{path.stem}-writer", daemon=True
@@ -189,12 +191,16 @@ class Database:
                     connection.execute("ROLLBACK TO work")
                 connection.execute("RELEASE work")
             connection.execute("COMMIT")
+            self.refusal = None
         except Exception as error:
             # A failed ROLLBACK leaves nothing to roll back, and this thread must not end.
             with suppress(apsw.Error):
                 if not connection.get_autocommit():
                     connection.execute("ROLLBACK")
-            public = storage_error(error) if isinstance(error, apsw.Error | OSError) else error
+            public: Exception = error
+            if isinstance(error, apsw.Error | OSError):
+                refused = storage_error(error)
+                self.refusal, public = refused.message, refused
             for work in group:
                 work.error = public
 

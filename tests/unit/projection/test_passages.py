@@ -20,7 +20,7 @@ def _shown(passages: tuple[PassageDraft, ...]) -> list[tuple[str, int, str, str]
 def test_an_episode_is_found_by_all_of_its_words_and_the_meaning_of_its_summary() -> None:
     assert _shown(passages_of(episode(content="Alice climbs. Every spring."))) == [
         ("episode", 0, "l", "Alice climbs\nAlice climbs. Every spring."),
-        ("episode", 1000, "d", "Alice climbs\nAlice climbs. Every spring."),
+        ("episode", 1_000_000, "d", "Alice climbs\nAlice climbs. Every spring."),
     ]
 
 
@@ -33,19 +33,19 @@ def test_a_turn_is_found_by_its_meaning_alone_and_by_words_with_its_neighbours()
     assert _shown(passages_of(transcript("one", "two", "three", "four"))) == [
         ("window", 0, "l", "A: one\nB: two"),
         ("turn", 0, "d", "A: one"),
-        ("window", 1000, "l", "A: one\nB: two\nA: three"),
-        ("turn", 1000, "d", "B: two"),
-        ("window", 2000, "l", "A: one\nB: two\nA: three\nB: four"),
-        ("turn", 2000, "d", "A: three"),
-        ("window", 3000, "l", "B: two\nA: three\nB: four"),
-        ("turn", 3000, "d", "B: four"),
+        ("window", 1_000_000, "l", "A: one\nB: two\nA: three"),
+        ("turn", 1_000_000, "d", "B: two"),
+        ("window", 2_000_000, "l", "A: one\nB: two\nA: three\nB: four"),
+        ("turn", 2_000_000, "d", "A: three"),
+        ("window", 3_000_000, "l", "B: two\nA: three\nB: four"),
+        ("turn", 3_000_000, "d", "B: four"),
     ]
 
 
 def test_a_long_neighbour_lends_only_what_is_next_to_the_turn() -> None:
     before, after = "x" * 1000 + "NEAR", "NEXT" + "y" * 1000
     windows = [p for p in passages_of(transcript(before, "middle", after)) if p.channel == "window"]
-    (middle,) = (window for window in windows if window.ordinal == 1000)
+    (middle,) = (window for window in windows if window.ordinal == 1_000_000)
     assert "NEAR\nB: middle\nA: NEXT" in middle.text
     assert len(middle.text) < 900
 
@@ -64,7 +64,7 @@ def test_a_case_is_found_by_all_words_and_by_the_meaning_of_intent_and_insight()
     case = AgentCase(CODER, "ac_20260528_00000001", "s", T0, "Fix it", "1. Look", 0.9, "Stale lock")
     assert _shown(passages_of(case)) == [
         ("case", 0, "l", "Fix it\nStale lock\n1. Look"),
-        ("case", 1000, "d", "Fix it\nStale lock"),
+        ("case", 1_000_000, "d", "Fix it\nStale lock"),
     ]
 
 
@@ -77,7 +77,7 @@ def test_a_skill_is_found_by_all_words_and_by_the_meaning_of_its_description() -
     skill = AgentSkill(CODER, "release", "How to release", "1. Tag", 0.5, 0.5, (), T0)
     assert _shown(passages_of(skill)) == [
         ("skill", 0, "l", "release\nHow to release\n1. Tag"),
-        ("skill", 1000, "d", "release\nHow to release"),
+        ("skill", 1_000_000, "d", "release\nHow to release"),
     ]
 
 

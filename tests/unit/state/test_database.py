@@ -106,9 +106,11 @@ async def test_a_full_disk_is_an_unavailable_service_and_writes_nothing(tmp_path
         await database.write(_insert("x" * 100_000))
     assert refused.value.code is ErrorCode.EXTERNAL_SERVICE_UNAVAILABLE
     assert refused.value.message == "storage is full"
+    assert database.refusal == "storage is full"
     assert await database.read(_words) == []
     await database.write(_insert("small"))
     assert await database.read(_words) == ["small"]
+    assert database.refusal is None
     database.close()
 
 

@@ -184,3 +184,14 @@ async def test_a_job_that_lost_its_lease_reserves_nothing(database: Database) ->
     needs = {(Kind.EPISODE, _DAY): (1, 0)}
     first = await entry_ids.reserve_and_save(job, needs, lambda f: str(*f.values()))
     assert first == "1"
+
+
+async def test_jobs_that_wait_after_a_failure_are_counted_with_a_reason(
+    database: Database,
+) -> None:
+    store = JobStore(database)
+    await _queue(database, _new(key="a"), _new(key="b"))
+    assert (await store.counts()).retrying == 0
+    await store.fail(await _claim(store), "TIMEOUT", "too slow", 10_000, 10)
+    counts = await store.counts()
+    assert (counts.queued, counts.retrying, counts.retry_reason) == (2, 1, "too slow")

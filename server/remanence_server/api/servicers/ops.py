@@ -13,6 +13,7 @@ from remanence_server.memory.queue import MemorizeQueue, QueueHealth
 from remanence_server.projection.follower import Follower
 from remanence_server.projection.projector import Projector
 from remanence_server.runtime.supervision import Supervisor
+from remanence_server.state.database import Database
 from remanence_server.state.jobs.store import JobStore
 
 # Features of the contract that this build does not carry, under the names of the reference.
@@ -31,6 +32,7 @@ class HealthSources:
     """Where health is read from."""
 
     supervisor: Supervisor
+    state: Database
     job_store: JobStore
     queue: MemorizeQueue
     projector: Projector
@@ -54,6 +56,10 @@ class OpsServicer(ops_pb2_grpc.OpsServiceServicer):
         projection = sources.projector.state()
         failing = sources.supervisor.failing()
         reasons = [f"background loop '{name}' is being restarted" for name in failing]
+        if sources.state.refusal is not None:
+            reasons.append(f"messages cannot be accepted: {sources.state.refusal}")
+        if jobs.retrying:
+            reasons.append(f"{jobs.retrying} jobs wait for another attempt: {jobs.retry_reason}")
         if jobs.dead_letter:
             reasons.append(f"{jobs.dead_letter} jobs were given up")
         reasons += projection.reasons

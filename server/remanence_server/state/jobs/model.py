@@ -67,8 +67,13 @@ class JobState:
 
 @dataclass(frozen=True, slots=True)
 class JobCounts:
-    """How much is waiting, running and given up."""
+    """How much is waiting, running and given up.
+
+    `retrying` are those of `queued` that have failed before; `retry_reason` says why one of them did.
+    """
 
     queued: int
     running: int
     dead_letter: int
+    retrying: int = 0
+    retry_reason: str = ""

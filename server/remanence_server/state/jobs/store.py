@@ -251,8 +251,16 @@ class JobStore:
                 "SELECT status, count(*) FROM job WHERE status <> 'succeeded' GROUP BY status"
             )
             found = {str(status): int(str(count)) for status, count in rows}
+            retrying, reason = connection.execute(
+                "SELECT count(*), coalesce(max(last_error), '') FROM job"
+                " WHERE status = 'queued' AND last_error_code IS NOT NULL"
+            ).fetchall()[0]
             return JobCounts(
-                found.get("queued", 0), found.get("running", 0), found.get("dead_letter", 0)
+                found.get("queued", 0),
+                found.get("running", 0),
+                found.get("dead_letter", 0),
+                int(str(retrying)),
+                str(reason),
             )
 
         return await self._database.read(run)
