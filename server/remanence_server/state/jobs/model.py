@@ -69,7 +69,7 @@ class JobState:
 class JobCounts:
     """How much is waiting, running and given up.
 
-    `retrying` are those of `queued` that have failed before; `retry_reason` says why one of them did.
+    `retrying` are those of `queued` that failed before; `retry_reason` says why one of them did.
     """
 
     queued: int
