@@ -172,7 +172,13 @@ class Projector:
     async def commit(self) -> None:
         """Makes the lexical index durable now."""
         self._uncommitted = False
-        await self._indexer.commit()
+        try:
+            await self._indexer.commit()
+        except ServiceError:
+            # The keyword index may have gone back to its last commit: it must be fed again.
+            self._uncommitted = self._indexes_behind = True
+            self._arrived.set()
+            raise
 
     def _submit(self, change: _Change) -> None:
         self._queue.append(change)
@@ -296,6 +302,3 @@ class Projector:
                     await self.commit()
                 except ServiceError as error:
                     _log.warning("index_not_committed", error_code=error.code.value)
-                    # The keyword index may have gone back to its last commit.
-                    self._uncommitted = self._indexes_behind = True
-                    self._arrived.set()

@@ -57,14 +57,18 @@ class SessionStore:
         def run(connection: apsw.Connection) -> int:
             sequence = _last_sequence(connection)
             rows = []
+            taken: set[str] = set()
+            # Ids that clients chose come first: none of ours may take one from a later message.
+            chosen = {message.message_id for message in messages if message.message_id}
             for message in messages:
-                own_id = bool(message.message_id)
-                if own_id and _is_known(connection, scope, session_id, message.message_id):
+                own_id = message.message_id
+                if own_id and (own_id in taken or _is_known(connection, scope, session_id, own_id)):
                     continue
+                taken.add(own_id)
                 sequence += 1
                 if not own_id:
                     given = f"m_{session_id}_{sequence:08d}"
-                    while _is_known(connection, scope, session_id, given):
+                    while given in chosen or _is_known(connection, scope, session_id, given):
                         given += "+"  # a client chose an id of just this form
                     message = replace(message, message_id=given)  # noqa: PLW2901
                 rows.append(
@@ -80,9 +84,7 @@ class SessionStore:
                 )
             connection.executemany(
                 "INSERT INTO unprocessed_buffer (sequence, app_id, project_id, session_id,"
-                " message_id, message_json, created_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?)"
-                # Twice in one batch is once, too.
-                " ON CONFLICT (app_id, project_id, session_id, message_id) DO NOTHING",
+                " message_id, message_json, created_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?)",
                 rows,
             )
             return len(rows)

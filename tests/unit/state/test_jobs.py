@@ -195,3 +195,23 @@ async def test_jobs_that_wait_after_a_failure_are_counted_with_a_reason(
     await store.fail(await _claim(store), "TIMEOUT", "too slow", 10_000, 10)
     counts = await store.counts()
     assert (counts.queued, counts.retrying, counts.retry_reason) == (2, 1, "too slow")
+
+
+async def test_a_job_behind_one_that_waits_after_a_failure_counts_as_failed(
+    database: Database,
+) -> None:
+    store = JobStore(database)
+    await _queue(database, _new(), _new(cell="mc_2"))
+    assert not (await store.states_of_cell("mc_2"))[0].has_failed
+    await store.fail(await _claim(store), "TIMEOUT", "too slow", 10_000, 10)
+    assert (await store.states_of_cell("mc_2"))[0].has_failed
+
+
+async def test_a_restart_in_the_middle_of_an_outage_buries_nothing(database: Database) -> None:
+    store = JobStore(database)
+    await _queue(database, _new(attempts=1))
+    job = await _claim(store)
+    await store.fail(job, "EXTERNAL_SERVICE_UNAVAILABLE", "storage is full", 20, 10)
+    await _claim(store, 20)
+    await store.recover(30)
+    assert (await store.states_of_cell("mc_1"))[0].status is JobStatus.QUEUED

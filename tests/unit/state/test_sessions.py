@@ -53,7 +53,7 @@ async def test_a_message_survives_the_buffer_whole(database: Database) -> None:
 async def test_a_message_id_is_accepted_once_in_its_session(database: Database) -> None:
     store = SessionStore(database)
     given = message("hazelnuts", "m-1")
-    assert await store.append(_SCOPE, "s", [given, given], _NOW) == 2
+    assert await store.append(_SCOPE, "s", [given, given], _NOW) == 1
     assert len(await store.buffered(_SCOPE, "s")) == 1
     assert await store.append(_SCOPE, "s", [given], _NOW) == 0
     assert await store.append(_SCOPE, "other", [given], _NOW) == 1
@@ -128,3 +128,13 @@ async def test_a_client_id_that_looks_like_ours_takes_nothing_from_a_later_messa
     await store.append(_SCOPE, "s", [message("c")], _NOW)
     contents = [entry.message.content for entry in await store.buffered(_SCOPE, "s")]
     assert contents == ["a", "b", "c"]
+
+
+async def test_an_id_chosen_earlier_in_the_batch_takes_nothing_from_a_later_message(
+    database: Database,
+) -> None:
+    store = SessionStore(database)
+    chosen = message("first", "m_s_00000002")
+    assert await store.append(_SCOPE, "s", [chosen, message("second")], _NOW) == 2
+    contents = [entry.message.content for entry in await store.buffered(_SCOPE, "s")]
+    assert contents == ["first", "second"]

@@ -255,3 +255,8 @@ def _prepare_embeddings(connection: apsw.Connection, fingerprint: str) -> None:
             "(SELECT 1 FROM embeddings.embedding e WHERE e.text_hash = passage.text_hash)"
         )
         put_meta(connection, "embedding_generation", generation)
+    # A power cut may take the end of one file and not of the other.
+    connection.execute(
+        "UPDATE passage SET embedded = 0 WHERE embedded AND NOT EXISTS "
+        "(SELECT 1 FROM embeddings.embedding e WHERE e.text_hash = passage.text_hash)"
+    )

@@ -57,12 +57,14 @@ class JobState:
     attempts: int
     last_error_code: str | None
     last_error: str | None
+    # Queued behind a job of its serial key that waits for another attempt.
+    blocked: bool = False
 
     @property
     def has_failed(self) -> bool:
-        """Given up, or waiting for another attempt after one that failed."""
+        """Given up, or waiting for another attempt: its own, or that of one before it."""
         waits_after_failure = self.status is JobStatus.QUEUED and self.last_error_code is not None
-        return waits_after_failure or self.status is JobStatus.DEAD_LETTER
+        return waits_after_failure or self.blocked or self.status is JobStatus.DEAD_LETTER
 
 
 @dataclass(frozen=True, slots=True)

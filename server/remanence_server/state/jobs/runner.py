@@ -124,23 +124,30 @@ class JobRunner:
     async def _work(self) -> None:
         while not self._stopping:
             seen = self._wake_count
-            try:
-                job = await self._store.claim(
-                    self._clock.now_ms(), int(self._policy.lease_seconds * 1000)
-                )
-            except ServiceError as error:
-                for cell_id in self._cell_waiters:
-                    self._tell(cell_id, error)
-                raise
-            if job is None:
-                await self._sleep(seen)
-                continue
+            # A claim on its way counts: what it brings must not start while the service closes.
             self._busy += 1
             try:
-                await self._run(job)
+                job = await self._claim()
+                if job is not None:
+                    await self._run(job)
             finally:
                 self._busy -= 1
-            await self._notify(job)
+            if job is not None:
+                await self._notify()
+            elif self._stopping:
+                await self.wake()
+            else:
+                await self._sleep(seen)
+
+    async def _claim(self) -> Job | None:
+        try:
+            return await self._store.claim(
+                self._clock.now_ms(), int(self._policy.lease_seconds * 1000)
+            )
+        except ServiceError as error:
+            for cell_id in self._cell_waiters:
+                self._tell(cell_id, error)
+            raise
 
     async def _sleep(self, seen: int) -> None:
         due_ms = await self._store.next_available_ms()
@@ -214,8 +221,10 @@ class JobRunner:
             waiter.trouble = trouble
             waiter.event.set()
 
-    async def _notify(self, job: Job) -> None:
-        self._tell(job.cell_id)
+    async def _notify(self) -> None:
+        # Waiters of other cells too: a job of theirs may be behind the one that has just failed.
+        for cell_id in self._cell_waiters:
+            self._tell(cell_id)
         # Following jobs, or the next of this serial key, may run now.
         await self.wake()
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import apsw
 
 from remanence_server.domain.owners import Owner, Scope, Track
+from remanence_server.runtime.errors import ErrorCode
 from remanence_server.state.database import Database
 from remanence_server.state.jobs.model import Job, JobCounts, JobState, JobStatus, NewJob
 
@@ -34,6 +35,10 @@ WHERE job_id = (
 RETURNING job_id, stage, cell_id, app_id, project_id, track, owner_id, session_id, attempts,
     maximum_attempts, lease_token, input_json, output_json
 """
+
+
+# A stop in the middle of an outage says nothing against the job.
+_USED_UP = "attempts >= maximum_attempts AND coalesce(last_error_code, '') <> ?2"
 
 
 class LeaseLostError(Exception):
@@ -83,11 +88,10 @@ class JobStore:
             connection.execute(
                 "UPDATE job SET lease_token = NULL, lease_until_ms = NULL, available_at_ms = ?1,"
                 " last_error_code = 'CRASHED', last_error = 'the server stopped meanwhile',"
-                " status = CASE WHEN attempts >= maximum_attempts"
-                "   THEN 'dead_letter' ELSE 'queued' END,"
-                " finished_at_ms = CASE WHEN attempts >= maximum_attempts THEN ?1 END"
+                f" status = CASE WHEN {_USED_UP} THEN 'dead_letter' ELSE 'queued' END,"
+                f" finished_at_ms = CASE WHEN {_USED_UP} THEN ?1 END"
                 " WHERE status = 'running'",
-                (now_ms,),
+                (now_ms, ErrorCode.EXTERNAL_SERVICE_UNAVAILABLE.value),
             )
             return connection.changes()
 
@@ -193,13 +197,16 @@ class JobStore:
 
         def run(connection: apsw.Connection) -> list[JobState]:
             rows = connection.execute(
-                "SELECT job_id, stage, status, attempts, last_error_code, last_error FROM job"
-                " WHERE cell_id = ? ORDER BY job_id",
+                "SELECT job_id, stage, status, attempts, last_error_code, last_error,"
+                " status = 'queued' AND EXISTS (SELECT 1 FROM job AS earlier"
+                "   WHERE earlier.serial_key = job.serial_key AND earlier.job_id < job.job_id"
+                "     AND earlier.status = 'queued' AND earlier.last_error_code IS NOT NULL)"
+                " FROM job WHERE cell_id = ? ORDER BY job_id",
                 (cell_id,),
             )
             return [
-                JobState(job_id, stage, JobStatus(status), attempts, code, error)
-                for job_id, stage, status, attempts, code, error in rows
+                JobState(job_id, stage, JobStatus(status), attempts, code, error, bool(blocked))
+                for job_id, stage, status, attempts, code, error, blocked in rows
             ]
 
         return await self._database.read(run)
