@@ -33,10 +33,10 @@ def request_roots(file: File, contract: Contract) -> tuple[Message, ...]:
     names: dict[str, None] = {}
     for service in file.services:
         for method in service.methods:
-            if method.multipart:
+            if method.client_streaming:
+                if method.routes and not method.multipart:
+                    raise GenerationError(f"{method.name}: over HTTP only multipart is streamed")
                 names[upload_metadata(contract, method).type_name] = None
-            elif method.client_streaming:
-                raise GenerationError(f"{method.name}: only multipart methods stream requests")
             else:
                 names[method.input] = None
     return tuple(contract.message(name) for name in names)
@@ -48,8 +48,13 @@ def requests(file: File, contract: Contract) -> tuple[Message, ...]:
 
 
 def responses(file: File, contract: Contract) -> tuple[Message, ...]:
-    """Every response message of the file's methods, a message after those it holds."""
-    roots = [contract.message(m.output) for service in file.services for m in service.methods]
+    """Every response that is written as JSON, a message after those it holds."""
+    roots = [
+        contract.message(method.output)
+        for service in file.services
+        for method in service.methods
+        if method.routes
+    ]
     return _closure(roots, file, contract)
 
 

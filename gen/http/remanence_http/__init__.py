@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
-from remanence_http import knowledge, memory, ome, ops, tasks
+from remanence_http import jobs, knowledge, memory, ome, ops, tasks, transfer
 from remanence_server.api.transcoding.validation import Registry
 
 # Every request message by its full name.
 REGISTRY: Registry = {
+    **jobs.MESSAGES,
     **knowledge.MESSAGES,
     **memory.MESSAGES,
     **ome.MESSAGES,
     **ops.MESSAGES,
     **tasks.MESSAGES,
+    **transfer.MESSAGES,
 }
 
-__all__ = ["REGISTRY", "knowledge", "memory", "ome", "ops", "tasks"]
+__all__ = ["REGISTRY", "jobs", "knowledge", "memory", "ome", "ops", "tasks", "transfer"]

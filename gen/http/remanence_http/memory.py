@@ -385,6 +385,9 @@ class SearchRequest(RequestModel):
     # Rerank cases and skills of a hybrid search with the model.
     enable_llm_rerank: Annotated[bool, Field(strict=True)] | None = None
     filters: Filters | None = None
+    # Goes on where an answer was cut: the `next_page_token` of that answer, with the request as it
+    # was. An extension.
+    page_token: Annotated[str, Field(strict=True, min_length=1, max_length=512)] | None = None
 
     @model_validator(mode="after")
     def _check_rules(self) -> Self:
@@ -407,6 +410,7 @@ def search_request_to_proto(model: SearchRequest) -> memory_pb2.SearchRequest:
         include_profile=model.include_profile,
         enable_llm_rerank=model.enable_llm_rerank,
         filters=model.filters,
+        page_token=model.page_token,
     )
 
 
@@ -434,6 +438,8 @@ def search_request_input(pb: memory_pb2.SearchRequest) -> dict[str, Any]:
     data["enable_llm_rerank"] = pb.enable_llm_rerank
     if pb.HasField("filters"):
         data["filters"] = pb.filters
+    if pb.HasField("page_token"):
+        data["page_token"] = pb.page_token
     return data
 
 
@@ -452,6 +458,8 @@ class GetRequest(RequestModel):
     sort_by: Literal["timestamp", "updated_at"] | None = "timestamp"
     sort_order: Literal["asc", "desc"] | None = "desc"
     filters: Filters | None = None
+    # As in SearchRequest. An extension.
+    page_token: Annotated[str, Field(strict=True, min_length=1, max_length=512)] | None = None
 
     @model_validator(mode="after")
     def _check_rules(self) -> Self:
@@ -476,6 +484,7 @@ def get_request_to_proto(model: GetRequest) -> memory_pb2.GetRequest:
         sort_by=_SORT_BY_NUMBERS["timestamp" if model.sort_by is None else model.sort_by],
         sort_order=_SORT_ORDER_NUMBERS["desc" if model.sort_order is None else model.sort_order],
         filters=model.filters,
+        page_token=model.page_token,
     )
 
 
@@ -501,12 +510,17 @@ def get_request_input(pb: memory_pb2.GetRequest) -> dict[str, Any]:
         data["sort_order"] = _SORT_ORDER_NAMES.get(pb.sort_order, pb.sort_order)
     if pb.HasField("filters"):
         data["filters"] = pb.filters
+    if pb.HasField("page_token"):
+        data["page_token"] = pb.page_token
     return data
 
 
 class DeleteRequest(RequestModel):
-    """What to delete, within one owner: by ids, by session, by filter, or (with `everything`)
-    all."""
+    """What to delete: exactly one of `ids`, `session_id`, `filters` and `everything`.
+
+    It is of one owner, except that a session may be deleted whole, for everybody in it, by naming
+    no owner.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -514,17 +528,19 @@ class DeleteRequest(RequestModel):
     agent_id: Annotated[str, Field(strict=True, min_length=1)] | None = None
     app_id: Annotated[str, Field(strict=True)] | None = "default"
     project_id: Annotated[str, Field(strict=True)] | None = "default"
-    # Ids of episodes, facts, cases or skills.
+    # Ids of episodes, facts, cases or skills, as search and get return them.
     ids: Annotated[list[Annotated[str, Field(strict=True)]], Field(max_length=1000)] | None = None
+    # All that came from a session, and what of it still waits to be extracted.
     session_id: Annotated[str, Field(strict=True, min_length=1, max_length=128)] | None = None
+    # Episodes or cases that match, with what was made of them.
     filters: Filters | None = None
     # Delete all that this owner has.
     everything: Annotated[bool, Field(strict=True)] | None = None
 
     @model_validator(mode="after")
     def _check_rules(self) -> Self:
-        if count_set(self.user_id, self.agent_id) != 1:
-            raise ValueError("exactly one of user_id / agent_id must be provided")
+        if count_set(self.user_id, self.agent_id) > 1:
+            raise ValueError("user_id and agent_id are mutually exclusive")
         return self
 
 
@@ -568,6 +584,8 @@ def add_response_json(pb: memory_pb2.AddResponse, zone: tzinfo) -> dict[str, Any
     }
     if pb.HasField("pending"):
         data["pending"] = pb.pending
+    if pb.HasField("known_count"):
+        data["known_count"] = pb.known_count
     return data
 
 
@@ -712,7 +730,7 @@ def unprocessed_message_json(pb: memory_pb2.UnprocessedMessage, zone: tzinfo) ->
 
 
 def search_response_json(pb: memory_pb2.SearchResponse, zone: tzinfo) -> dict[str, Any]:
-    return {
+    data: dict[str, Any] = {
         "episodes": [search_episode_item_json(item, zone) for item in pb.episodes],
         "profiles": [search_profile_item_json(item, zone) for item in pb.profiles],
         "agent_cases": [search_agent_case_item_json(item, zone) for item in pb.agent_cases],
@@ -721,6 +739,11 @@ def search_response_json(pb: memory_pb2.SearchResponse, zone: tzinfo) -> dict[st
             unprocessed_message_json(item, zone) for item in pb.unprocessed_messages
         ],
     }
+    if pb.HasField("truncated"):
+        data["truncated"] = pb.truncated
+    if pb.HasField("next_page_token"):
+        data["next_page_token"] = pb.next_page_token
+    return data
 
 
 def get_episode_item_json(pb: memory_pb2.GetEpisodeItem, zone: tzinfo) -> dict[str, Any]:
@@ -780,7 +803,7 @@ def get_agent_skill_item_json(pb: memory_pb2.GetAgentSkillItem, zone: tzinfo) ->
 
 
 def get_response_json(pb: memory_pb2.GetResponse, zone: tzinfo) -> dict[str, Any]:
-    return {
+    data: dict[str, Any] = {
         "episodes": [get_episode_item_json(item, zone) for item in pb.episodes],
         "profiles": [get_profile_item_json(item, zone) for item in pb.profiles],
         "agent_cases": [get_agent_case_item_json(item, zone) for item in pb.agent_cases],
@@ -788,11 +811,22 @@ def get_response_json(pb: memory_pb2.GetResponse, zone: tzinfo) -> dict[str, Any
         "total_count": pb.total_count,
         "count": pb.count,
     }
+    if pb.HasField("truncated"):
+        data["truncated"] = pb.truncated
+    if pb.HasField("next_page_token"):
+        data["next_page_token"] = pb.next_page_token
+    return data
 
 
 def delete_response_json(pb: memory_pb2.DeleteResponse, zone: tzinfo) -> dict[str, Any]:
     return {
         "deleted": pb.deleted,
+        "episodes": pb.episodes,
+        "atomic_facts": pb.atomic_facts,
+        "agent_cases": pb.agent_cases,
+        "agent_skills": pb.agent_skills,
+        "profile_items": pb.profile_items,
+        "messages": pb.messages,
     }
 
 
@@ -866,10 +900,13 @@ class MemoryServiceProtocol(Protocol):
     ) -> memory_pb2.DeleteResponse:
         """Removes memories of one owner from Markdown, state and index, for good. An extension.
 
-        Deleting what does not exist is a success with a count of zero.
+        Deleting what does not exist is a success with a count of zero. What is deleted stays deleted:
+        a rebuild of the index does not bring it back, nor does an extraction that is running. What
+        another owner remembers of a shared session is that owner's.
 
-        Fails with FAILED_PRECONDITION or UNIMPLEMENTED (CAPABILITY_UNAVAILABLE) while this build does
-        not carry it.
+        Fails with INVALID_ARGUMENT (INVALID_INPUT) when it is not said what to delete, and with
+        UNAVAILABLE (EXTERNAL_SERVICE_UNAVAILABLE) when storage refuses; a deletion that was begun goes
+        on by itself then.
         """
         ...
 

@@ -28,6 +28,34 @@ def get_health_request_input(pb: ops_pb2.GetHealthRequest) -> dict[str, Any]:
     return data
 
 
+class GetLivenessRequest(RequestModel):
+    """Request message remanence.v2.GetLivenessRequest."""
+
+
+def get_liveness_request_to_proto(model: GetLivenessRequest) -> ops_pb2.GetLivenessRequest:
+    return ops_pb2.GetLivenessRequest(
+    )
+
+
+def get_liveness_request_input(pb: ops_pb2.GetLivenessRequest) -> dict[str, Any]:
+    data: dict[str, Any] = {}
+    return data
+
+
+class GetReadinessRequest(RequestModel):
+    """Request message remanence.v2.GetReadinessRequest."""
+
+
+def get_readiness_request_to_proto(model: GetReadinessRequest) -> ops_pb2.GetReadinessRequest:
+    return ops_pb2.GetReadinessRequest(
+    )
+
+
+def get_readiness_request_input(pb: ops_pb2.GetReadinessRequest) -> dict[str, Any]:
+    data: dict[str, Any] = {}
+    return data
+
+
 class QuiesceRequest(RequestModel):
     """Request message remanence.v2.QuiesceRequest."""
 
@@ -38,6 +66,20 @@ def quiesce_request_to_proto(model: QuiesceRequest) -> ops_pb2.QuiesceRequest:
 
 
 def quiesce_request_input(pb: ops_pb2.QuiesceRequest) -> dict[str, Any]:
+    data: dict[str, Any] = {}
+    return data
+
+
+class RebuildRequest(RequestModel):
+    """Request message remanence.v2.RebuildRequest."""
+
+
+def rebuild_request_to_proto(model: RebuildRequest) -> ops_pb2.RebuildRequest:
+    return ops_pb2.RebuildRequest(
+    )
+
+
+def rebuild_request_input(pb: ops_pb2.RebuildRequest) -> dict[str, Any]:
     data: dict[str, Any] = {}
     return data
 
@@ -95,6 +137,15 @@ def jobs_health_json(pb: ops_pb2.JobsHealth, zone: tzinfo) -> dict[str, Any]:
     }
 
 
+def activity_json(pb: ops_pb2.Activity, zone: tzinfo) -> dict[str, Any]:
+    return {
+        "name": pb.name,
+        "done": pb.done,
+        "total": pb.total,
+        "started_at": timestamp_text(pb.started_at, zone) if pb.HasField("started_at") else None,
+    }
+
+
 def get_health_response_json(pb: ops_pb2.GetHealthResponse, zone: tzinfo) -> dict[str, Any]:
     return {
         "status": pb.status,
@@ -109,6 +160,20 @@ def get_health_response_json(pb: ops_pb2.GetHealthResponse, zone: tzinfo) -> dic
         ) else None,
         "reasons": list(pb.reasons),
         "jobs": jobs_health_json(pb.jobs, zone) if pb.HasField("jobs") else None,
+        "activities": [activity_json(item, zone) for item in pb.activities],
+    }
+
+
+def get_liveness_response_json(pb: ops_pb2.GetLivenessResponse, zone: tzinfo) -> dict[str, Any]:
+    return {
+        "status": pb.status,
+    }
+
+
+def get_readiness_response_json(pb: ops_pb2.GetReadinessResponse, zone: tzinfo) -> dict[str, Any]:
+    return {
+        "status": pb.status,
+        "reasons": list(pb.reasons),
     }
 
 
@@ -122,6 +187,12 @@ def quiesce_response_json(pb: ops_pb2.QuiesceResponse, zone: tzinfo) -> dict[str
     }
 
 
+def rebuild_response_json(pb: ops_pb2.RebuildResponse, zone: tzinfo) -> dict[str, Any]:
+    return {
+        "started": pb.started,
+    }
+
+
 class OpsServiceProtocol(Protocol):
     """Probes and switches for whoever runs the service."""
 
@@ -132,12 +203,38 @@ class OpsServiceProtocol(Protocol):
         lives."""
         ...
 
+    async def GetLiveness(
+        self, request: ops_pb2.GetLivenessRequest, context: CallContext
+    ) -> ops_pb2.GetLivenessResponse:
+        """Says that the process runs and answers: an orchestrator restarts it when this fails. An
+        extension.
+        """
+        ...
+
+    async def GetReadiness(
+        self, request: ops_pb2.GetReadinessRequest, context: CallContext
+    ) -> ops_pb2.GetReadinessResponse:
+        """Says whether calls are welcome: not while it stops, nor while messages cannot be accepted. Over
+        HTTP the status is 503 then. An extension.
+        """
+        ...
+
     async def Quiesce(
         self, request: ops_pb2.QuiesceRequest, context: CallContext
     ) -> ops_pb2.QuiesceResponse:
         """Drains the Markdown → index queue and stops following Markdown, for a backup or a shutdown.
 
         Calling it twice is safe. A restart undoes it.
+        """
+        ...
+
+    async def Rebuild(
+        self, request: ops_pb2.RebuildRequest, context: CallContext
+    ) -> ops_pb2.RebuildResponse:
+        """Empties the index and makes it anew from the Markdown, in the background. An extension.
+
+        Searches answer meanwhile from what there is. Progress shows in the activities of GetHealth.
+        Calling it while it runs begins no second one.
         """
         ...
 
@@ -156,6 +253,26 @@ def ops_service_router(servicer: OpsServiceProtocol, binding: HttpBinding) -> AP
 
     add_routes(router, "GET", get_health, "/health")
 
+    async def get_liveness(request: Request) -> Response:
+        data: dict[str, object] = {}
+        model = validate(GetLivenessRequest, data)
+        context = binding.context(request)
+        reply = await servicer.GetLiveness(get_liveness_request_to_proto(model), context)
+        body = get_liveness_response_json(reply, binding.zone)
+        return binding.bare(context, body, status=200)
+
+    add_routes(router, "GET", get_liveness, "/health/live")
+
+    async def get_readiness(request: Request) -> Response:
+        data: dict[str, object] = {}
+        model = validate(GetReadinessRequest, data)
+        context = binding.context(request)
+        reply = await servicer.GetReadiness(get_readiness_request_to_proto(model), context)
+        body = get_readiness_response_json(reply, binding.zone)
+        return binding.bare(context, body, status=503 if body["status"] == "unavailable" else 200)
+
+    add_routes(router, "GET", get_readiness, "/health/ready")
+
     async def quiesce(request: Request) -> Response:
         data: dict[str, object] = {}
         model = validate(QuiesceRequest, data)
@@ -166,6 +283,16 @@ def ops_service_router(servicer: OpsServiceProtocol, binding: HttpBinding) -> AP
 
     add_routes(router, "POST", quiesce, "/api/v2/cascade/quiesce", "/api/v1/cascade/quiesce")
 
+    async def rebuild(request: Request) -> Response:
+        data: dict[str, object] = {}
+        model = validate(RebuildRequest, data)
+        context = binding.context(request)
+        reply = await servicer.Rebuild(rebuild_request_to_proto(model), context)
+        body = rebuild_response_json(reply, binding.zone)
+        return binding.bare(context, body, status=202)
+
+    add_routes(router, "POST", rebuild, "/api/v2/cascade/rebuild")
+
     return router
 
 
@@ -173,7 +300,16 @@ MESSAGES: Registry = {
     "remanence.v2.GetHealthRequest": MessageBinding(
         GetHealthRequest, get_health_request_to_proto, get_health_request_input
     ),
+    "remanence.v2.GetLivenessRequest": MessageBinding(
+        GetLivenessRequest, get_liveness_request_to_proto, get_liveness_request_input
+    ),
+    "remanence.v2.GetReadinessRequest": MessageBinding(
+        GetReadinessRequest, get_readiness_request_to_proto, get_readiness_request_input
+    ),
     "remanence.v2.QuiesceRequest": MessageBinding(
         QuiesceRequest, quiesce_request_to_proto, quiesce_request_input
+    ),
+    "remanence.v2.RebuildRequest": MessageBinding(
+        RebuildRequest, rebuild_request_to_proto, rebuild_request_input
     ),
 }

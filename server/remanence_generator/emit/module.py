@@ -69,7 +69,8 @@ def module_text(file: File, contract: Contract) -> str:
     for service in file.services:
         parts.append(routes.protocol_lines(service, pb2))
         parts.append(routes.table_lines(service, contract))
-        parts.append(routes.router_lines(service, contract, pb2))
+        if any(method.routes for method in service.methods):
+            parts.append(routes.router_lines(service, contract, pb2))
     parts.append(_registry(file, contract, pb2))
     body = "\n\n\n".join("\n".join(laid_out(part)) for part in parts if part)
     return "\n".join([*_head(file, body, pb2), "", body, ""])
@@ -109,7 +110,7 @@ def _registry(file: File, contract: Contract, pb2: str) -> list[str]:
         ]
     for service in file.services:
         for method in service.methods:
-            if method.multipart:
+            if method.client_streaming:
                 field = usage.upload_metadata(contract, method)
                 described = contract.message(field.type_name)
                 name = snake_case(described.name)

@@ -35,15 +35,19 @@ def protocol_lines(service: Service, pb2: str) -> list[str]:
     lines += docstring(service.comment, "    ", f"What a servicer of {service.full_name} does.")
     for method in service.methods:
         request, reply = _type(method.input, pb2), _type(method.output, pb2)
-        if method.server_streaming:
-            raise GenerationError(f"{method.name}: responses are not streamed")
+        if method.server_streaming and method.routes:
+            raise GenerationError(f"{method.name}: responses are not streamed over HTTP")
         name = "request"
         if method.client_streaming:
             name, request = "request_iterator", f"AsyncIterator[{request}]"
         parameters = f"self, {name}: {request}, context: CallContext"
+        # A stream is an asynchronous generator: the call that makes it is none.
+        define = "async def"
+        if method.server_streaming:
+            define, reply = "def", f"AsyncIterator[{reply}]"
         lines += [
             "",
-            f"    async def {method.name}({parameters}) -> {reply}:",
+            f"    {define} {method.name}({parameters}) -> {reply}:",
             *docstring(method.comment, "        ", f"{method.name}."),
             "        ...",
         ]

@@ -9,11 +9,13 @@ from functools import partial
 
 from remanence_server.api.engines import Engines
 from remanence_server.api.grpc_server.server import Servicers
+from remanence_server.api.servicers.jobs import JobServicer
 from remanence_server.api.servicers.knowledge import KnowledgeServicer
 from remanence_server.api.servicers.memory import MemoryServicer
 from remanence_server.api.servicers.ome import OmeServicer
 from remanence_server.api.servicers.ops import HealthSources, OpsServicer
 from remanence_server.api.servicers.tasks import TaskServicer
+from remanence_server.api.servicers.transfer import TransferServicer
 from remanence_server.extraction.heuristic import HeuristicExtractor
 from remanence_server.index.catalogue import SqliteCatalogue
 from remanence_server.index.dense import FaissDenseIndex
@@ -174,6 +176,8 @@ async def _open(settings: Settings, engines: Engines, resources: AsyncExitStack)
     servicers = Servicers(
         memory=MemoryServicer(write_path, ReadPath(catalogue, retriever, sessions), queue, zone),
         tasks=TaskServicer(inbox),
+        jobs=JobServicer(),
+        transfer=TransferServicer(),
         ome=OmeServicer(),
         knowledge=KnowledgeServicer(),
         ops=OpsServicer(

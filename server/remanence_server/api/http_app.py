@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fastapi import FastAPI, Request, Response
 from fastapi.openapi.docs import get_redoc_html, get_swagger_ui_html
 
-from remanence_http import knowledge, memory, ome, ops, tasks
+from remanence_http import jobs, knowledge, memory, ome, ops, tasks
 from remanence_server.api.grpc_server.server import Servicers
 from remanence_server.api.transcoding import HttpBinding, install_error_handling
 from remanence_server.api.transcoding import openapi as openapi_document
@@ -26,6 +26,7 @@ def build_http_app(
     binding = HttpBinding(zone=zone, max_body_bytes=settings.server.max_body_bytes)
     app.include_router(memory.memory_service_router(servicers.memory, binding))
     app.include_router(tasks.task_service_router(servicers.tasks, binding))
+    app.include_router(jobs.job_service_router(servicers.jobs, binding))
     app.include_router(ome.ome_service_router(servicers.ome, binding))
     app.include_router(knowledge.knowledge_service_router(servicers.knowledge, binding))
     app.include_router(ops.ops_service_router(servicers.ops, binding))

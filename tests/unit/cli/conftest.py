@@ -81,6 +81,15 @@ class MemoryServer(memory_pb2_grpc.MemoryServiceServicer, ops_pb2_grpc.OpsServic
     def Quiesce(self, request: Any, context: grpc.ServicerContext) -> ops_pb2.QuiesceResponse:
         raise NotImplementedError
 
+    def GetLiveness(self, request: Any, context: grpc.ServicerContext) -> Any:
+        raise NotImplementedError
+
+    def GetReadiness(self, request: Any, context: grpc.ServicerContext) -> Any:
+        raise NotImplementedError
+
+    def Rebuild(self, request: Any, context: grpc.ServicerContext) -> Any:
+        raise NotImplementedError
+
     def _refuse(self, context: grpc.ServicerContext, message: str, name: str) -> None:
         violation = error_details_pb2.BadRequest.FieldViolation(field=name)
         status = status_pb2.Status(code=3, message=message)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 RPC = "rpc A(Q) returns (P)"
+POSTED = 'option (google.api.http) = { post: "/a" body: "*" };'
 
 
 def service(*methods: str) -> str:
@@ -66,8 +67,19 @@ def test_two_bindings_that_one_request_could_mean_are_refused(
             + "message Q { string x = 1; }",
             "the same way",
         ),
-        (service("rpc A(stream Q) returns (P);") + "message Q { string x = 1; }", "only multipart"),
-        (service("rpc A(Q) returns (stream P);") + "message Q { string x = 1; }", "not streamed"),
+        (
+            service("rpc A(stream Q) returns (P);") + "message Q { string x = 1; }",
+            "bytes `chunk`",
+        ),
+        (
+            service(f"rpc A(stream Q) returns (P) {{ {POSTED} }}")
+            + "message M { string x = 1; } message Q { M m = 1; bytes chunk = 2; }",
+            "only multipart",
+        ),
+        (
+            service(f"rpc A(Q) returns (stream P) {{ {POSTED} }}") + "message Q { string x = 1; }",
+            "not streamed",
+        ),
         (
             service(f"{RPC};") + "message Q { int32 x = 1 [(remanence.v2.field).exception = -1]; }",
             "an exception stands beside",

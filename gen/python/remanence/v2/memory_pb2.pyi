@@ -211,14 +211,16 @@ class AddRequest(_message.Message):
     def __init__(self, session_id: _Optional[str] = ..., app_id: _Optional[str] = ..., project_id: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[MessageItem, _Mapping]]] = ..., defer_extraction: _Optional[bool] = ..., async_mode: _Optional[bool] = ...) -> None: ...
 
 class AddResponse(_message.Message):
-    __slots__ = ("message_count", "status", "pending")
+    __slots__ = ("message_count", "status", "pending", "known_count")
     MESSAGE_COUNT_FIELD_NUMBER: _ClassVar[int]
     STATUS_FIELD_NUMBER: _ClassVar[int]
     PENDING_FIELD_NUMBER: _ClassVar[int]
+    KNOWN_COUNT_FIELD_NUMBER: _ClassVar[int]
     message_count: int
     status: AddStatus
     pending: int
-    def __init__(self, message_count: _Optional[int] = ..., status: _Optional[_Union[AddStatus, str]] = ..., pending: _Optional[int] = ...) -> None: ...
+    known_count: int
+    def __init__(self, message_count: _Optional[int] = ..., status: _Optional[_Union[AddStatus, str]] = ..., pending: _Optional[int] = ..., known_count: _Optional[int] = ...) -> None: ...
 
 class FlushRequest(_message.Message):
     __slots__ = ("session_id", "app_id", "project_id", "wait")
@@ -297,7 +299,7 @@ class FilterNode(_message.Message):
     def __init__(self, predicates: _Optional[_Iterable[_Union[FilterPredicate, _Mapping]]] = ..., **kwargs) -> None: ...
 
 class SearchRequest(_message.Message):
-    __slots__ = ("user_id", "agent_id", "app_id", "project_id", "query", "method", "top_k", "radius", "min_score", "include_profile", "enable_llm_rerank", "filters")
+    __slots__ = ("user_id", "agent_id", "app_id", "project_id", "query", "method", "top_k", "radius", "min_score", "include_profile", "enable_llm_rerank", "filters", "page_token")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
     APP_ID_FIELD_NUMBER: _ClassVar[int]
@@ -310,6 +312,7 @@ class SearchRequest(_message.Message):
     INCLUDE_PROFILE_FIELD_NUMBER: _ClassVar[int]
     ENABLE_LLM_RERANK_FIELD_NUMBER: _ClassVar[int]
     FILTERS_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     agent_id: str
     app_id: str
@@ -322,21 +325,26 @@ class SearchRequest(_message.Message):
     include_profile: bool
     enable_llm_rerank: bool
     filters: FilterNode
-    def __init__(self, user_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., app_id: _Optional[str] = ..., project_id: _Optional[str] = ..., query: _Optional[str] = ..., method: _Optional[_Union[SearchMethod, str]] = ..., top_k: _Optional[int] = ..., radius: _Optional[float] = ..., min_score: _Optional[float] = ..., include_profile: _Optional[bool] = ..., enable_llm_rerank: _Optional[bool] = ..., filters: _Optional[_Union[FilterNode, _Mapping]] = ...) -> None: ...
+    page_token: str
+    def __init__(self, user_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., app_id: _Optional[str] = ..., project_id: _Optional[str] = ..., query: _Optional[str] = ..., method: _Optional[_Union[SearchMethod, str]] = ..., top_k: _Optional[int] = ..., radius: _Optional[float] = ..., min_score: _Optional[float] = ..., include_profile: _Optional[bool] = ..., enable_llm_rerank: _Optional[bool] = ..., filters: _Optional[_Union[FilterNode, _Mapping]] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class SearchResponse(_message.Message):
-    __slots__ = ("episodes", "profiles", "agent_cases", "agent_skills", "unprocessed_messages")
+    __slots__ = ("episodes", "profiles", "agent_cases", "agent_skills", "unprocessed_messages", "truncated", "next_page_token")
     EPISODES_FIELD_NUMBER: _ClassVar[int]
     PROFILES_FIELD_NUMBER: _ClassVar[int]
     AGENT_CASES_FIELD_NUMBER: _ClassVar[int]
     AGENT_SKILLS_FIELD_NUMBER: _ClassVar[int]
     UNPROCESSED_MESSAGES_FIELD_NUMBER: _ClassVar[int]
+    TRUNCATED_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     episodes: _containers.RepeatedCompositeFieldContainer[SearchEpisodeItem]
     profiles: _containers.RepeatedCompositeFieldContainer[SearchProfileItem]
     agent_cases: _containers.RepeatedCompositeFieldContainer[SearchAgentCaseItem]
     agent_skills: _containers.RepeatedCompositeFieldContainer[SearchAgentSkillItem]
     unprocessed_messages: _containers.RepeatedCompositeFieldContainer[UnprocessedMessage]
-    def __init__(self, episodes: _Optional[_Iterable[_Union[SearchEpisodeItem, _Mapping]]] = ..., profiles: _Optional[_Iterable[_Union[SearchProfileItem, _Mapping]]] = ..., agent_cases: _Optional[_Iterable[_Union[SearchAgentCaseItem, _Mapping]]] = ..., agent_skills: _Optional[_Iterable[_Union[SearchAgentSkillItem, _Mapping]]] = ..., unprocessed_messages: _Optional[_Iterable[_Union[UnprocessedMessage, _Mapping]]] = ...) -> None: ...
+    truncated: bool
+    next_page_token: str
+    def __init__(self, episodes: _Optional[_Iterable[_Union[SearchEpisodeItem, _Mapping]]] = ..., profiles: _Optional[_Iterable[_Union[SearchProfileItem, _Mapping]]] = ..., agent_cases: _Optional[_Iterable[_Union[SearchAgentCaseItem, _Mapping]]] = ..., agent_skills: _Optional[_Iterable[_Union[SearchAgentSkillItem, _Mapping]]] = ..., unprocessed_messages: _Optional[_Iterable[_Union[UnprocessedMessage, _Mapping]]] = ..., truncated: _Optional[bool] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class SearchAtomicFactItem(_message.Message):
     __slots__ = ("id", "content", "score")
@@ -475,7 +483,7 @@ class UnprocessedMessage(_message.Message):
     def __init__(self, id: _Optional[str] = ..., app_id: _Optional[str] = ..., project_id: _Optional[str] = ..., session_id: _Optional[str] = ..., sender_id: _Optional[str] = ..., sender_name: _Optional[str] = ..., role: _Optional[_Union[Role, str]] = ..., text: _Optional[str] = ..., items: _Optional[_Union[ContentItemList, _Mapping]] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., tool_calls: _Optional[_Iterable[_Union[ToolCall, _Mapping]]] = ..., tool_call_id: _Optional[str] = ...) -> None: ...
 
 class GetRequest(_message.Message):
-    __slots__ = ("user_id", "agent_id", "app_id", "project_id", "memory_type", "page", "page_size", "sort_by", "sort_order", "filters")
+    __slots__ = ("user_id", "agent_id", "app_id", "project_id", "memory_type", "page", "page_size", "sort_by", "sort_order", "filters", "page_token")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
     APP_ID_FIELD_NUMBER: _ClassVar[int]
@@ -486,6 +494,7 @@ class GetRequest(_message.Message):
     SORT_BY_FIELD_NUMBER: _ClassVar[int]
     SORT_ORDER_FIELD_NUMBER: _ClassVar[int]
     FILTERS_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     agent_id: str
     app_id: str
@@ -496,23 +505,28 @@ class GetRequest(_message.Message):
     sort_by: SortBy
     sort_order: SortOrder
     filters: FilterNode
-    def __init__(self, user_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., app_id: _Optional[str] = ..., project_id: _Optional[str] = ..., memory_type: _Optional[_Union[MemoryType, str]] = ..., page: _Optional[int] = ..., page_size: _Optional[int] = ..., sort_by: _Optional[_Union[SortBy, str]] = ..., sort_order: _Optional[_Union[SortOrder, str]] = ..., filters: _Optional[_Union[FilterNode, _Mapping]] = ...) -> None: ...
+    page_token: str
+    def __init__(self, user_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., app_id: _Optional[str] = ..., project_id: _Optional[str] = ..., memory_type: _Optional[_Union[MemoryType, str]] = ..., page: _Optional[int] = ..., page_size: _Optional[int] = ..., sort_by: _Optional[_Union[SortBy, str]] = ..., sort_order: _Optional[_Union[SortOrder, str]] = ..., filters: _Optional[_Union[FilterNode, _Mapping]] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class GetResponse(_message.Message):
-    __slots__ = ("episodes", "profiles", "agent_cases", "agent_skills", "total_count", "count")
+    __slots__ = ("episodes", "profiles", "agent_cases", "agent_skills", "total_count", "count", "truncated", "next_page_token")
     EPISODES_FIELD_NUMBER: _ClassVar[int]
     PROFILES_FIELD_NUMBER: _ClassVar[int]
     AGENT_CASES_FIELD_NUMBER: _ClassVar[int]
     AGENT_SKILLS_FIELD_NUMBER: _ClassVar[int]
     TOTAL_COUNT_FIELD_NUMBER: _ClassVar[int]
     COUNT_FIELD_NUMBER: _ClassVar[int]
+    TRUNCATED_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     episodes: _containers.RepeatedCompositeFieldContainer[GetEpisodeItem]
     profiles: _containers.RepeatedCompositeFieldContainer[GetProfileItem]
     agent_cases: _containers.RepeatedCompositeFieldContainer[GetAgentCaseItem]
     agent_skills: _containers.RepeatedCompositeFieldContainer[GetAgentSkillItem]
     total_count: int
     count: int
-    def __init__(self, episodes: _Optional[_Iterable[_Union[GetEpisodeItem, _Mapping]]] = ..., profiles: _Optional[_Iterable[_Union[GetProfileItem, _Mapping]]] = ..., agent_cases: _Optional[_Iterable[_Union[GetAgentCaseItem, _Mapping]]] = ..., agent_skills: _Optional[_Iterable[_Union[GetAgentSkillItem, _Mapping]]] = ..., total_count: _Optional[int] = ..., count: _Optional[int] = ...) -> None: ...
+    truncated: bool
+    next_page_token: str
+    def __init__(self, episodes: _Optional[_Iterable[_Union[GetEpisodeItem, _Mapping]]] = ..., profiles: _Optional[_Iterable[_Union[GetProfileItem, _Mapping]]] = ..., agent_cases: _Optional[_Iterable[_Union[GetAgentCaseItem, _Mapping]]] = ..., agent_skills: _Optional[_Iterable[_Union[GetAgentSkillItem, _Mapping]]] = ..., total_count: _Optional[int] = ..., count: _Optional[int] = ..., truncated: _Optional[bool] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class GetEpisodeItem(_message.Message):
     __slots__ = ("id", "user_id", "app_id", "project_id", "session_id", "timestamp", "sender_ids", "summary", "subject", "episode", "type")
@@ -623,7 +637,19 @@ class DeleteRequest(_message.Message):
     def __init__(self, user_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., app_id: _Optional[str] = ..., project_id: _Optional[str] = ..., ids: _Optional[_Iterable[str]] = ..., session_id: _Optional[str] = ..., filters: _Optional[_Union[FilterNode, _Mapping]] = ..., everything: _Optional[bool] = ...) -> None: ...
 
 class DeleteResponse(_message.Message):
-    __slots__ = ("deleted",)
+    __slots__ = ("deleted", "episodes", "atomic_facts", "agent_cases", "agent_skills", "profile_items", "messages")
     DELETED_FIELD_NUMBER: _ClassVar[int]
+    EPISODES_FIELD_NUMBER: _ClassVar[int]
+    ATOMIC_FACTS_FIELD_NUMBER: _ClassVar[int]
+    AGENT_CASES_FIELD_NUMBER: _ClassVar[int]
+    AGENT_SKILLS_FIELD_NUMBER: _ClassVar[int]
+    PROFILE_ITEMS_FIELD_NUMBER: _ClassVar[int]
+    MESSAGES_FIELD_NUMBER: _ClassVar[int]
     deleted: int
-    def __init__(self, deleted: _Optional[int] = ...) -> None: ...
+    episodes: int
+    atomic_facts: int
+    agent_cases: int
+    agent_skills: int
+    profile_items: int
+    messages: int
+    def __init__(self, deleted: _Optional[int] = ..., episodes: _Optional[int] = ..., atomic_facts: _Optional[int] = ..., agent_cases: _Optional[int] = ..., agent_skills: _Optional[int] = ..., profile_items: _Optional[int] = ..., messages: _Optional[int] = ...) -> None: ...

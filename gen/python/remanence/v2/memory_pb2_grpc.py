@@ -138,10 +138,13 @@ class MemoryServiceServicer:
     def Delete(self, request, context):
         """Removes memories of one owner from Markdown, state and index, for good. An extension.
 
-        Deleting what does not exist is a success with a count of zero.
+        Deleting what does not exist is a success with a count of zero. What is deleted stays deleted:
+        a rebuild of the index does not bring it back, nor does an extraction that is running. What
+        another owner remembers of a shared session is that owner's.
 
-        Fails with FAILED_PRECONDITION or UNIMPLEMENTED (CAPABILITY_UNAVAILABLE) while this build does
-        not carry it.
+        Fails with INVALID_ARGUMENT (INVALID_INPUT) when it is not said what to delete, and with
+        UNAVAILABLE (EXTERNAL_SERVICE_UNAVAILABLE) when storage refuses; a deletion that was begun goes
+        on by itself then.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -82,10 +82,13 @@ class MemoryServiceStub:
     Delete: _grpc.UnaryUnaryMultiCallable[_memory_pb2.DeleteRequest, _memory_pb2.DeleteResponse]
     """Removes memories of one owner from Markdown, state and index, for good. An extension.
 
-    Deleting what does not exist is a success with a count of zero.
+    Deleting what does not exist is a success with a count of zero. What is deleted stays deleted:
+    a rebuild of the index does not bring it back, nor does an extraction that is running. What
+    another owner remembers of a shared session is that owner's.
 
-    Fails with FAILED_PRECONDITION or UNIMPLEMENTED (CAPABILITY_UNAVAILABLE) while this build does
-    not carry it.
+    Fails with INVALID_ARGUMENT (INVALID_INPUT) when it is not said what to delete, and with
+    UNAVAILABLE (EXTERNAL_SERVICE_UNAVAILABLE) when storage refuses; a deletion that was begun goes
+    on by itself then.
     """
 
 @_typing.type_check_only
@@ -142,10 +145,13 @@ class MemoryServiceAsyncStub(MemoryServiceStub):
     Delete: _aio.UnaryUnaryMultiCallable[_memory_pb2.DeleteRequest, _memory_pb2.DeleteResponse]  # type: ignore[assignment]
     """Removes memories of one owner from Markdown, state and index, for good. An extension.
 
-    Deleting what does not exist is a success with a count of zero.
+    Deleting what does not exist is a success with a count of zero. What is deleted stays deleted:
+    a rebuild of the index does not bring it back, nor does an extraction that is running. What
+    another owner remembers of a shared session is that owner's.
 
-    Fails with FAILED_PRECONDITION or UNIMPLEMENTED (CAPABILITY_UNAVAILABLE) while this build does
-    not carry it.
+    Fails with INVALID_ARGUMENT (INVALID_INPUT) when it is not said what to delete, and with
+    UNAVAILABLE (EXTERNAL_SERVICE_UNAVAILABLE) when storage refuses; a deletion that was begun goes
+    on by itself then.
     """
 
 class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -229,10 +235,13 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_memory_pb2.DeleteResponse, _abc.Awaitable[_memory_pb2.DeleteResponse]]:
         """Removes memories of one owner from Markdown, state and index, for good. An extension.
 
-        Deleting what does not exist is a success with a count of zero.
+        Deleting what does not exist is a success with a count of zero. What is deleted stays deleted:
+        a rebuild of the index does not bring it back, nor does an extraction that is running. What
+        another owner remembers of a shared session is that owner's.
 
-        Fails with FAILED_PRECONDITION or UNIMPLEMENTED (CAPABILITY_UNAVAILABLE) while this build does
-        not carry it.
+        Fails with INVALID_ARGUMENT (INVALID_INPUT) when it is not said what to delete, and with
+        UNAVAILABLE (EXTERNAL_SERVICE_UNAVAILABLE) when storage refuses; a deletion that was begun goes
+        on by itself then.
         """
 
 def add_MemoryServiceServicer_to_server(servicer: MemoryServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -27,7 +27,7 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from remanence.v2 import options_pb2 as remanence_dot_v2_dot_options__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16remanence/v2/ops.proto\x12\x0cremanence.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1aremanence/v2/options.proto\"\x12\n\x10GetHealthRequest\"\x81\x03\n\x11GetHealthResponse\x12\x16\n\x06status\x18\x01 \x01(\tR\x06status\x12\x18\n\x07version\x18\x02 \x01(\tR\x07version\x12\x44\n\x0c\x63\x61pabilities\x18\x03 \x01(\x0b\x32 .remanence.v2.HealthCapabilitiesR\x0c\x63\x61pabilities\x12+\n\x11\x64isabled_features\x18\x04 \x03(\tR\x10\x64isabledFeatures\x12\x35\n\x07\x63\x61scade\x18\x05 \x01(\x0b\x32\x1b.remanence.v2.CascadeHealthR\x07\x63\x61scade\x12H\n\x0ememorize_queue\x18\x06 \x01(\x0b\x32!.remanence.v2.MemorizeQueueHealthR\rmemorizeQueue\x12\x18\n\x07reasons\x18\x07 \x03(\tR\x07reasons\x12,\n\x04jobs\x18\x08 \x01(\x0b\x32\x18.remanence.v2.JobsHealthR\x04jobs\"\x93\x01\n\x12HealthCapabilities\x12\x10\n\x03llm\x18\x01 \x01(\x08R\x03llm\x12\x14\n\x05\x65mbed\x18\x02 \x01(\x08R\x05\x65mbed\x12\x16\n\x06rerank\x18\x03 \x01(\x08R\x06rerank\x12%\n\x0emultimodal_llm\x18\x04 \x01(\x08R\rmultimodalLlm\x12\x16\n\x06parser\x18\x05 \x01(\x08R\x06parser\"\xb8\x04\n\rCascadeHealth\x12\x18\n\x07healthy\x18\x01 \x01(\x08R\x07healthy\x12\x18\n\x07reasons\x18\x02 \x03(\tR\x07reasons\x12\x18\n\x07pending\x18\x03 \x01(\x05R\x07pending\x12)\n\x10\x66\x61iled_permanent\x18\x04 \x01(\x05R\x0f\x66\x61iledPermanent\x12)\n\x10\x66\x61iled_retryable\x18\x05 \x01(\x05R\x0f\x66\x61iledRetryable\x12<\n\x1a\x64rain_consecutive_failures\x18\x06 \x01(\x05R\x18\x64rainConsecutiveFailures\x12/\n\x13unrecoverable_total\x18\x07 \x01(\x05R\x12unrecoverableTotal\x12\x36\n\x17optimize_failure_streak\x18\x08 \x01(\x05R\x15optimizeFailureStreak\x12.\n\x13prune_stale_seconds\x18\t \x01(\x01R\x11pruneStaleSeconds\x12I\n\nindex_rows\x18\n \x03(\x0b\x32*.remanence.v2.CascadeHealth.IndexRowsEntryR\tindexRows\x12#\n\rindex_emptied\x18\x0b \x01(\x08R\x0cindexEmptied\x1a<\n\x0eIndexRowsEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\x05R\x05value:\x02\x38\x01\"\x91\x03\n\x13MemorizeQueueHealth\x12\x18\n\x07healthy\x18\x01 \x01(\x08R\x07healthy\x12\x18\n\x07reasons\x18\x02 \x03(\tR\x07reasons\x12\x1d\n\nloop_alive\x18\x03 \x01(\x08R\tloopAlive\x12\x1c\n\taccepting\x18\x04 \x01(\x08R\taccepting\x12\x18\n\x07pending\x18\x05 \x01(\x05R\x07pending\x12\x34\n\x14oldest_pending_age_s\x18\x06 \x01(\x01H\x00R\x11oldestPendingAgeS\x88\x01\x01\x12\x16\n\x06\x66\x61iled\x18\x07 \x01(\x05R\x06\x66\x61iled\x12#\n\rloop_restarts\x18\x08 \x01(\x05R\x0cloopRestarts\x12L\n\x12last_loop_error_at\x18\t \x01(\x0b\x32\x1a.google.protobuf.TimestampH\x01R\x0flastLoopErrorAt\x88\x01\x01\x42\x17\n\x15_oldest_pending_age_sB\x15\n\x13_last_loop_error_at\"}\n\nJobsHealth\x12\x18\n\x07healthy\x18\x01 \x01(\x08R\x07healthy\x12\x18\n\x07pending\x18\x02 \x01(\x05R\x07pending\x12\x18\n\x07running\x18\x03 \x01(\x05R\x07running\x12!\n\x0c\x64\x65\x61\x64_letters\x18\x04 \x01(\x05R\x0b\x64\x65\x61\x64Letters\"\x10\n\x0eQuiesceRequest\"\xbe\x01\n\x0fQuiesceResponse\x12\x1a\n\x08quiesced\x18\x01 \x01(\x08R\x08quiesced\x12\x18\n\x07\x64rained\x18\x02 \x01(\x05R\x07\x64rained\x12%\n\x0epending_before\x18\x03 \x01(\x05R\rpendingBefore\x12#\n\rpending_after\x18\x04 \x01(\x05R\x0cpendingAfter\x12)\n\x10\x66\x61iled_permanent\x18\x05 \x01(\x05R\x0f\x66\x61iledPermanent2\x80\x02\n\nOpsService\x12\x63\n\tGetHealth\x12\x1e.remanence.v2.GetHealthRequest\x1a\x1f.remanence.v2.GetHealthResponse\"\x15\xa2\xe7\x18\x02\x08\x01\x82\xd3\xe4\x93\x02\t\x12\x07/health\x12\x8c\x01\n\x07Quiesce\x12\x1c.remanence.v2.QuiesceRequest\x1a\x1d.remanence.v2.QuiesceResponse\"D\xa2\xe7\x18\x06\x08\x01*\x02\xf7\x03\x82\xd3\xe4\x93\x02\x34\"\x17/api/v2/cascade/quiesceZ\x19\"\x17/api/v1/cascade/quiesceb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16remanence/v2/ops.proto\x12\x0cremanence.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1aremanence/v2/options.proto\"\x12\n\x10GetHealthRequest\"\xb9\x03\n\x11GetHealthResponse\x12\x16\n\x06status\x18\x01 \x01(\tR\x06status\x12\x18\n\x07version\x18\x02 \x01(\tR\x07version\x12\x44\n\x0c\x63\x61pabilities\x18\x03 \x01(\x0b\x32 .remanence.v2.HealthCapabilitiesR\x0c\x63\x61pabilities\x12+\n\x11\x64isabled_features\x18\x04 \x03(\tR\x10\x64isabledFeatures\x12\x35\n\x07\x63\x61scade\x18\x05 \x01(\x0b\x32\x1b.remanence.v2.CascadeHealthR\x07\x63\x61scade\x12H\n\x0ememorize_queue\x18\x06 \x01(\x0b\x32!.remanence.v2.MemorizeQueueHealthR\rmemorizeQueue\x12\x18\n\x07reasons\x18\x07 \x03(\tR\x07reasons\x12,\n\x04jobs\x18\x08 \x01(\x0b\x32\x18.remanence.v2.JobsHealthR\x04jobs\x12\x36\n\nactivities\x18\t \x03(\x0b\x32\x16.remanence.v2.ActivityR\nactivities\"\x14\n\x12GetLivenessRequest\"-\n\x13GetLivenessResponse\x12\x16\n\x06status\x18\x01 \x01(\tR\x06status\"\x15\n\x13GetReadinessRequest\"H\n\x14GetReadinessResponse\x12\x16\n\x06status\x18\x01 \x01(\tR\x06status\x12\x18\n\x07reasons\x18\x02 \x03(\tR\x07reasons\"\x83\x01\n\x08\x41\x63tivity\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n\x04\x64one\x18\x02 \x01(\x03R\x04\x64one\x12\x14\n\x05total\x18\x03 \x01(\x03R\x05total\x12\x39\n\nstarted_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tstartedAt\"\x10\n\x0eRebuildRequest\"+\n\x0fRebuildResponse\x12\x18\n\x07started\x18\x01 \x01(\x08R\x07started\"\x93\x01\n\x12HealthCapabilities\x12\x10\n\x03llm\x18\x01 \x01(\x08R\x03llm\x12\x14\n\x05\x65mbed\x18\x02 \x01(\x08R\x05\x65mbed\x12\x16\n\x06rerank\x18\x03 \x01(\x08R\x06rerank\x12%\n\x0emultimodal_llm\x18\x04 \x01(\x08R\rmultimodalLlm\x12\x16\n\x06parser\x18\x05 \x01(\x08R\x06parser\"\xb8\x04\n\rCascadeHealth\x12\x18\n\x07healthy\x18\x01 \x01(\x08R\x07healthy\x12\x18\n\x07reasons\x18\x02 \x03(\tR\x07reasons\x12\x18\n\x07pending\x18\x03 \x01(\x05R\x07pending\x12)\n\x10\x66\x61iled_permanent\x18\x04 \x01(\x05R\x0f\x66\x61iledPermanent\x12)\n\x10\x66\x61iled_retryable\x18\x05 \x01(\x05R\x0f\x66\x61iledRetryable\x12<\n\x1a\x64rain_consecutive_failures\x18\x06 \x01(\x05R\x18\x64rainConsecutiveFailures\x12/\n\x13unrecoverable_total\x18\x07 \x01(\x05R\x12unrecoverableTotal\x12\x36\n\x17optimize_failure_streak\x18\x08 \x01(\x05R\x15optimizeFailureStreak\x12.\n\x13prune_stale_seconds\x18\t \x01(\x01R\x11pruneStaleSeconds\x12I\n\nindex_rows\x18\n \x03(\x0b\x32*.remanence.v2.CascadeHealth.IndexRowsEntryR\tindexRows\x12#\n\rindex_emptied\x18\x0b \x01(\x08R\x0cindexEmptied\x1a<\n\x0eIndexRowsEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\x05R\x05value:\x02\x38\x01\"\x91\x03\n\x13MemorizeQueueHealth\x12\x18\n\x07healthy\x18\x01 \x01(\x08R\x07healthy\x12\x18\n\x07reasons\x18\x02 \x03(\tR\x07reasons\x12\x1d\n\nloop_alive\x18\x03 \x01(\x08R\tloopAlive\x12\x1c\n\taccepting\x18\x04 \x01(\x08R\taccepting\x12\x18\n\x07pending\x18\x05 \x01(\x05R\x07pending\x12\x34\n\x14oldest_pending_age_s\x18\x06 \x01(\x01H\x00R\x11oldestPendingAgeS\x88\x01\x01\x12\x16\n\x06\x66\x61iled\x18\x07 \x01(\x05R\x06\x66\x61iled\x12#\n\rloop_restarts\x18\x08 \x01(\x05R\x0cloopRestarts\x12L\n\x12last_loop_error_at\x18\t \x01(\x0b\x32\x1a.google.protobuf.TimestampH\x01R\x0flastLoopErrorAt\x88\x01\x01\x42\x17\n\x15_oldest_pending_age_sB\x15\n\x13_last_loop_error_at\"}\n\nJobsHealth\x12\x18\n\x07healthy\x18\x01 \x01(\x08R\x07healthy\x12\x18\n\x07pending\x18\x02 \x01(\x05R\x07pending\x12\x18\n\x07running\x18\x03 \x01(\x05R\x07running\x12!\n\x0c\x64\x65\x61\x64_letters\x18\x04 \x01(\x05R\x0b\x64\x65\x61\x64Letters\"\x10\n\x0eQuiesceRequest\"\xbe\x01\n\x0fQuiesceResponse\x12\x1a\n\x08quiesced\x18\x01 \x01(\x08R\x08quiesced\x12\x18\n\x07\x64rained\x18\x02 \x01(\x05R\x07\x64rained\x12%\n\x0epending_before\x18\x03 \x01(\x05R\rpendingBefore\x12#\n\rpending_after\x18\x04 \x01(\x05R\x0cpendingAfter\x12)\n\x10\x66\x61iled_permanent\x18\x05 \x01(\x05R\x0f\x66\x61iledPermanent2\xf5\x04\n\nOpsService\x12\x63\n\tGetHealth\x12\x1e.remanence.v2.GetHealthRequest\x1a\x1f.remanence.v2.GetHealthResponse\"\x15\xa2\xe7\x18\x02\x08\x01\x82\xd3\xe4\x93\x02\t\x12\x07/health\x12n\n\x0bGetLiveness\x12 .remanence.v2.GetLivenessRequest\x1a!.remanence.v2.GetLivenessResponse\"\x1a\xa2\xe7\x18\x02\x08\x01\x82\xd3\xe4\x93\x02\x0e\x12\x0c/health/live\x12\x8c\x01\n\x0cGetReadiness\x12!.remanence.v2.GetReadinessRequest\x1a\".remanence.v2.GetReadinessResponse\"5\xa2\xe7\x18\x1c\x08\x01\x1a\x18\n\x06status\x12\x0bunavailable\x18\xf7\x03\x82\xd3\xe4\x93\x02\x0f\x12\r/health/ready\x12\x8c\x01\n\x07Quiesce\x12\x1c.remanence.v2.QuiesceRequest\x1a\x1d.remanence.v2.QuiesceResponse\"D\xa2\xe7\x18\x06\x08\x01*\x02\xf7\x03\x82\xd3\xe4\x93\x02\x34\"\x17/api/v2/cascade/quiesceZ\x19\"\x17/api/v1/cascade/quiesce\x12t\n\x07Rebuild\x12\x1c.remanence.v2.RebuildRequest\x1a\x1d.remanence.v2.RebuildResponse\",\xa2\xe7\x18\t\x08\x01\x10\xca\x01*\x02\xf7\x03\x82\xd3\xe4\x93\x02\x19\"\x17/api/v2/cascade/rebuildb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,26 +38,46 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CASCADEHEALTH_INDEXROWSENTRY']._serialized_options = b'8\001'
   _globals['_OPSSERVICE'].methods_by_name['GetHealth']._loaded_options = None
   _globals['_OPSSERVICE'].methods_by_name['GetHealth']._serialized_options = b'\242\347\030\002\010\001\202\323\344\223\002\t\022\007/health'
+  _globals['_OPSSERVICE'].methods_by_name['GetLiveness']._loaded_options = None
+  _globals['_OPSSERVICE'].methods_by_name['GetLiveness']._serialized_options = b'\242\347\030\002\010\001\202\323\344\223\002\016\022\014/health/live'
+  _globals['_OPSSERVICE'].methods_by_name['GetReadiness']._loaded_options = None
+  _globals['_OPSSERVICE'].methods_by_name['GetReadiness']._serialized_options = b'\242\347\030\034\010\001\032\030\n\006status\022\013unavailable\030\367\003\202\323\344\223\002\017\022\r/health/ready'
   _globals['_OPSSERVICE'].methods_by_name['Quiesce']._loaded_options = None
   _globals['_OPSSERVICE'].methods_by_name['Quiesce']._serialized_options = b'\242\347\030\006\010\001*\002\367\003\202\323\344\223\0024\"\027/api/v2/cascade/quiesceZ\031\"\027/api/v1/cascade/quiesce'
+  _globals['_OPSSERVICE'].methods_by_name['Rebuild']._loaded_options = None
+  _globals['_OPSSERVICE'].methods_by_name['Rebuild']._serialized_options = b'\242\347\030\t\010\001\020\312\001*\002\367\003\202\323\344\223\002\031\"\027/api/v2/cascade/rebuild'
   _globals['_GETHEALTHREQUEST']._serialized_start=131
   _globals['_GETHEALTHREQUEST']._serialized_end=149
   _globals['_GETHEALTHRESPONSE']._serialized_start=152
-  _globals['_GETHEALTHRESPONSE']._serialized_end=537
-  _globals['_HEALTHCAPABILITIES']._serialized_start=540
-  _globals['_HEALTHCAPABILITIES']._serialized_end=687
-  _globals['_CASCADEHEALTH']._serialized_start=690
-  _globals['_CASCADEHEALTH']._serialized_end=1258
-  _globals['_CASCADEHEALTH_INDEXROWSENTRY']._serialized_start=1198
-  _globals['_CASCADEHEALTH_INDEXROWSENTRY']._serialized_end=1258
-  _globals['_MEMORIZEQUEUEHEALTH']._serialized_start=1261
-  _globals['_MEMORIZEQUEUEHEALTH']._serialized_end=1662
-  _globals['_JOBSHEALTH']._serialized_start=1664
-  _globals['_JOBSHEALTH']._serialized_end=1789
-  _globals['_QUIESCEREQUEST']._serialized_start=1791
-  _globals['_QUIESCEREQUEST']._serialized_end=1807
-  _globals['_QUIESCERESPONSE']._serialized_start=1810
-  _globals['_QUIESCERESPONSE']._serialized_end=2000
-  _globals['_OPSSERVICE']._serialized_start=2003
-  _globals['_OPSSERVICE']._serialized_end=2259
+  _globals['_GETHEALTHRESPONSE']._serialized_end=593
+  _globals['_GETLIVENESSREQUEST']._serialized_start=595
+  _globals['_GETLIVENESSREQUEST']._serialized_end=615
+  _globals['_GETLIVENESSRESPONSE']._serialized_start=617
+  _globals['_GETLIVENESSRESPONSE']._serialized_end=662
+  _globals['_GETREADINESSREQUEST']._serialized_start=664
+  _globals['_GETREADINESSREQUEST']._serialized_end=685
+  _globals['_GETREADINESSRESPONSE']._serialized_start=687
+  _globals['_GETREADINESSRESPONSE']._serialized_end=759
+  _globals['_ACTIVITY']._serialized_start=762
+  _globals['_ACTIVITY']._serialized_end=893
+  _globals['_REBUILDREQUEST']._serialized_start=895
+  _globals['_REBUILDREQUEST']._serialized_end=911
+  _globals['_REBUILDRESPONSE']._serialized_start=913
+  _globals['_REBUILDRESPONSE']._serialized_end=956
+  _globals['_HEALTHCAPABILITIES']._serialized_start=959
+  _globals['_HEALTHCAPABILITIES']._serialized_end=1106
+  _globals['_CASCADEHEALTH']._serialized_start=1109
+  _globals['_CASCADEHEALTH']._serialized_end=1677
+  _globals['_CASCADEHEALTH_INDEXROWSENTRY']._serialized_start=1617
+  _globals['_CASCADEHEALTH_INDEXROWSENTRY']._serialized_end=1677
+  _globals['_MEMORIZEQUEUEHEALTH']._serialized_start=1680
+  _globals['_MEMORIZEQUEUEHEALTH']._serialized_end=2081
+  _globals['_JOBSHEALTH']._serialized_start=2083
+  _globals['_JOBSHEALTH']._serialized_end=2208
+  _globals['_QUIESCEREQUEST']._serialized_start=2210
+  _globals['_QUIESCEREQUEST']._serialized_end=2226
+  _globals['_QUIESCERESPONSE']._serialized_start=2229
+  _globals['_QUIESCERESPONSE']._serialized_end=2419
+  _globals['_OPSSERVICE']._serialized_start=2422
+  _globals['_OPSSERVICE']._serialized_end=3051
 # @@protoc_insertion_point(module_scope)

@@ -16,7 +16,7 @@ class GetHealthRequest(_message.Message):
     def __init__(self) -> None: ...
 
 class GetHealthResponse(_message.Message):
-    __slots__ = ("status", "version", "capabilities", "disabled_features", "cascade", "memorize_queue", "reasons", "jobs")
+    __slots__ = ("status", "version", "capabilities", "disabled_features", "cascade", "memorize_queue", "reasons", "jobs", "activities")
     STATUS_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
@@ -25,6 +25,7 @@ class GetHealthResponse(_message.Message):
     MEMORIZE_QUEUE_FIELD_NUMBER: _ClassVar[int]
     REASONS_FIELD_NUMBER: _ClassVar[int]
     JOBS_FIELD_NUMBER: _ClassVar[int]
+    ACTIVITIES_FIELD_NUMBER: _ClassVar[int]
     status: str
     version: str
     capabilities: HealthCapabilities
@@ -33,7 +34,52 @@ class GetHealthResponse(_message.Message):
     memorize_queue: MemorizeQueueHealth
     reasons: _containers.RepeatedScalarFieldContainer[str]
     jobs: JobsHealth
-    def __init__(self, status: _Optional[str] = ..., version: _Optional[str] = ..., capabilities: _Optional[_Union[HealthCapabilities, _Mapping]] = ..., disabled_features: _Optional[_Iterable[str]] = ..., cascade: _Optional[_Union[CascadeHealth, _Mapping]] = ..., memorize_queue: _Optional[_Union[MemorizeQueueHealth, _Mapping]] = ..., reasons: _Optional[_Iterable[str]] = ..., jobs: _Optional[_Union[JobsHealth, _Mapping]] = ...) -> None: ...
+    activities: _containers.RepeatedCompositeFieldContainer[Activity]
+    def __init__(self, status: _Optional[str] = ..., version: _Optional[str] = ..., capabilities: _Optional[_Union[HealthCapabilities, _Mapping]] = ..., disabled_features: _Optional[_Iterable[str]] = ..., cascade: _Optional[_Union[CascadeHealth, _Mapping]] = ..., memorize_queue: _Optional[_Union[MemorizeQueueHealth, _Mapping]] = ..., reasons: _Optional[_Iterable[str]] = ..., jobs: _Optional[_Union[JobsHealth, _Mapping]] = ..., activities: _Optional[_Iterable[_Union[Activity, _Mapping]]] = ...) -> None: ...
+
+class GetLivenessRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class GetLivenessResponse(_message.Message):
+    __slots__ = ("status",)
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    status: str
+    def __init__(self, status: _Optional[str] = ...) -> None: ...
+
+class GetReadinessRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class GetReadinessResponse(_message.Message):
+    __slots__ = ("status", "reasons")
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    REASONS_FIELD_NUMBER: _ClassVar[int]
+    status: str
+    reasons: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, status: _Optional[str] = ..., reasons: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class Activity(_message.Message):
+    __slots__ = ("name", "done", "total", "started_at")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    DONE_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_FIELD_NUMBER: _ClassVar[int]
+    STARTED_AT_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    done: int
+    total: int
+    started_at: _timestamp_pb2.Timestamp
+    def __init__(self, name: _Optional[str] = ..., done: _Optional[int] = ..., total: _Optional[int] = ..., started_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class RebuildRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class RebuildResponse(_message.Message):
+    __slots__ = ("started",)
+    STARTED_FIELD_NUMBER: _ClassVar[int]
+    started: bool
+    def __init__(self, started: _Optional[bool] = ...) -> None: ...
 
 class HealthCapabilities(_message.Message):
     __slots__ = ("llm", "embed", "rerank", "multimodal_llm", "parser")

@@ -40,10 +40,25 @@ class OpsServiceStub:
                 request_serializer=remanence_dot_v2_dot_ops__pb2.GetHealthRequest.SerializeToString,
                 response_deserializer=remanence_dot_v2_dot_ops__pb2.GetHealthResponse.FromString,
                 _registered_method=True)
+        self.GetLiveness = channel.unary_unary(
+                '/remanence.v2.OpsService/GetLiveness',
+                request_serializer=remanence_dot_v2_dot_ops__pb2.GetLivenessRequest.SerializeToString,
+                response_deserializer=remanence_dot_v2_dot_ops__pb2.GetLivenessResponse.FromString,
+                _registered_method=True)
+        self.GetReadiness = channel.unary_unary(
+                '/remanence.v2.OpsService/GetReadiness',
+                request_serializer=remanence_dot_v2_dot_ops__pb2.GetReadinessRequest.SerializeToString,
+                response_deserializer=remanence_dot_v2_dot_ops__pb2.GetReadinessResponse.FromString,
+                _registered_method=True)
         self.Quiesce = channel.unary_unary(
                 '/remanence.v2.OpsService/Quiesce',
                 request_serializer=remanence_dot_v2_dot_ops__pb2.QuiesceRequest.SerializeToString,
                 response_deserializer=remanence_dot_v2_dot_ops__pb2.QuiesceResponse.FromString,
+                _registered_method=True)
+        self.Rebuild = channel.unary_unary(
+                '/remanence.v2.OpsService/Rebuild',
+                request_serializer=remanence_dot_v2_dot_ops__pb2.RebuildRequest.SerializeToString,
+                response_deserializer=remanence_dot_v2_dot_ops__pb2.RebuildResponse.FromString,
                 _registered_method=True)
 
 
@@ -58,10 +73,36 @@ class OpsServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetLiveness(self, request, context):
+        """Says that the process runs and answers: an orchestrator restarts it when this fails. An
+        extension.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetReadiness(self, request, context):
+        """Says whether calls are welcome: not while it stops, nor while messages cannot be accepted. Over
+        HTTP the status is 503 then. An extension.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Quiesce(self, request, context):
         """Drains the Markdown → index queue and stops following Markdown, for a backup or a shutdown.
 
         Calling it twice is safe. A restart undoes it.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Rebuild(self, request, context):
+        """Empties the index and makes it anew from the Markdown, in the background. An extension.
+
+        Searches answer meanwhile from what there is. Progress shows in the activities of GetHealth.
+        Calling it while it runs begins no second one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -75,10 +116,25 @@ def add_OpsServiceServicer_to_server(servicer, server):
                     request_deserializer=remanence_dot_v2_dot_ops__pb2.GetHealthRequest.FromString,
                     response_serializer=remanence_dot_v2_dot_ops__pb2.GetHealthResponse.SerializeToString,
             ),
+            'GetLiveness': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetLiveness,
+                    request_deserializer=remanence_dot_v2_dot_ops__pb2.GetLivenessRequest.FromString,
+                    response_serializer=remanence_dot_v2_dot_ops__pb2.GetLivenessResponse.SerializeToString,
+            ),
+            'GetReadiness': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetReadiness,
+                    request_deserializer=remanence_dot_v2_dot_ops__pb2.GetReadinessRequest.FromString,
+                    response_serializer=remanence_dot_v2_dot_ops__pb2.GetReadinessResponse.SerializeToString,
+            ),
             'Quiesce': grpc.unary_unary_rpc_method_handler(
                     servicer.Quiesce,
                     request_deserializer=remanence_dot_v2_dot_ops__pb2.QuiesceRequest.FromString,
                     response_serializer=remanence_dot_v2_dot_ops__pb2.QuiesceResponse.SerializeToString,
+            ),
+            'Rebuild': grpc.unary_unary_rpc_method_handler(
+                    servicer.Rebuild,
+                    request_deserializer=remanence_dot_v2_dot_ops__pb2.RebuildRequest.FromString,
+                    response_serializer=remanence_dot_v2_dot_ops__pb2.RebuildResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -120,6 +176,60 @@ class OpsService:
             _registered_method=True)
 
     @staticmethod
+    def GetLiveness(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/remanence.v2.OpsService/GetLiveness',
+            remanence_dot_v2_dot_ops__pb2.GetLivenessRequest.SerializeToString,
+            remanence_dot_v2_dot_ops__pb2.GetLivenessResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetReadiness(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/remanence.v2.OpsService/GetReadiness',
+            remanence_dot_v2_dot_ops__pb2.GetReadinessRequest.SerializeToString,
+            remanence_dot_v2_dot_ops__pb2.GetReadinessResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def Quiesce(request,
             target,
             options=(),
@@ -136,6 +246,33 @@ class OpsService:
             '/remanence.v2.OpsService/Quiesce',
             remanence_dot_v2_dot_ops__pb2.QuiesceRequest.SerializeToString,
             remanence_dot_v2_dot_ops__pb2.QuiesceResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Rebuild(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/remanence.v2.OpsService/Rebuild',
+            remanence_dot_v2_dot_ops__pb2.RebuildRequest.SerializeToString,
+            remanence_dot_v2_dot_ops__pb2.RebuildResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -35,10 +35,24 @@ class OpsServiceStub:
     def __new__(cls, channel: _aio.Channel) -> OpsServiceAsyncStub: ...
     GetHealth: _grpc.UnaryUnaryMultiCallable[_ops_pb2.GetHealthRequest, _ops_pb2.GetHealthResponse]
     """Reports what works, what does not, and how much is waiting. Never fails while the process lives."""
+    GetLiveness: _grpc.UnaryUnaryMultiCallable[_ops_pb2.GetLivenessRequest, _ops_pb2.GetLivenessResponse]
+    """Says that the process runs and answers: an orchestrator restarts it when this fails. An
+    extension.
+    """
+    GetReadiness: _grpc.UnaryUnaryMultiCallable[_ops_pb2.GetReadinessRequest, _ops_pb2.GetReadinessResponse]
+    """Says whether calls are welcome: not while it stops, nor while messages cannot be accepted. Over
+    HTTP the status is 503 then. An extension.
+    """
     Quiesce: _grpc.UnaryUnaryMultiCallable[_ops_pb2.QuiesceRequest, _ops_pb2.QuiesceResponse]
     """Drains the Markdown → index queue and stops following Markdown, for a backup or a shutdown.
 
     Calling it twice is safe. A restart undoes it.
+    """
+    Rebuild: _grpc.UnaryUnaryMultiCallable[_ops_pb2.RebuildRequest, _ops_pb2.RebuildResponse]
+    """Empties the index and makes it anew from the Markdown, in the background. An extension.
+
+    Searches answer meanwhile from what there is. Progress shows in the activities of GetHealth.
+    Calling it while it runs begins no second one.
     """
 
 @_typing.type_check_only
@@ -48,10 +62,24 @@ class OpsServiceAsyncStub(OpsServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     GetHealth: _aio.UnaryUnaryMultiCallable[_ops_pb2.GetHealthRequest, _ops_pb2.GetHealthResponse]  # type: ignore[assignment]
     """Reports what works, what does not, and how much is waiting. Never fails while the process lives."""
+    GetLiveness: _aio.UnaryUnaryMultiCallable[_ops_pb2.GetLivenessRequest, _ops_pb2.GetLivenessResponse]  # type: ignore[assignment]
+    """Says that the process runs and answers: an orchestrator restarts it when this fails. An
+    extension.
+    """
+    GetReadiness: _aio.UnaryUnaryMultiCallable[_ops_pb2.GetReadinessRequest, _ops_pb2.GetReadinessResponse]  # type: ignore[assignment]
+    """Says whether calls are welcome: not while it stops, nor while messages cannot be accepted. Over
+    HTTP the status is 503 then. An extension.
+    """
     Quiesce: _aio.UnaryUnaryMultiCallable[_ops_pb2.QuiesceRequest, _ops_pb2.QuiesceResponse]  # type: ignore[assignment]
     """Drains the Markdown → index queue and stops following Markdown, for a backup or a shutdown.
 
     Calling it twice is safe. A restart undoes it.
+    """
+    Rebuild: _aio.UnaryUnaryMultiCallable[_ops_pb2.RebuildRequest, _ops_pb2.RebuildResponse]  # type: ignore[assignment]
+    """Empties the index and makes it anew from the Markdown, in the background. An extension.
+
+    Searches answer meanwhile from what there is. Progress shows in the activities of GetHealth.
+    Calling it while it runs begins no second one.
     """
 
 class OpsServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -66,6 +94,26 @@ class OpsServiceServicer(metaclass=_abc_1.ABCMeta):
         """Reports what works, what does not, and how much is waiting. Never fails while the process lives."""
 
     @_abc_1.abstractmethod
+    def GetLiveness(
+        self,
+        request: _ops_pb2.GetLivenessRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ops_pb2.GetLivenessResponse, _abc.Awaitable[_ops_pb2.GetLivenessResponse]]:
+        """Says that the process runs and answers: an orchestrator restarts it when this fails. An
+        extension.
+        """
+
+    @_abc_1.abstractmethod
+    def GetReadiness(
+        self,
+        request: _ops_pb2.GetReadinessRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ops_pb2.GetReadinessResponse, _abc.Awaitable[_ops_pb2.GetReadinessResponse]]:
+        """Says whether calls are welcome: not while it stops, nor while messages cannot be accepted. Over
+        HTTP the status is 503 then. An extension.
+        """
+
+    @_abc_1.abstractmethod
     def Quiesce(
         self,
         request: _ops_pb2.QuiesceRequest,
@@ -74,6 +122,18 @@ class OpsServiceServicer(metaclass=_abc_1.ABCMeta):
         """Drains the Markdown → index queue and stops following Markdown, for a backup or a shutdown.
 
         Calling it twice is safe. A restart undoes it.
+        """
+
+    @_abc_1.abstractmethod
+    def Rebuild(
+        self,
+        request: _ops_pb2.RebuildRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ops_pb2.RebuildResponse, _abc.Awaitable[_ops_pb2.RebuildResponse]]:
+        """Empties the index and makes it anew from the Markdown, in the background. An extension.
+
+        Searches answer meanwhile from what there is. Progress shows in the activities of GetHealth.
+        Calling it while it runs begins no second one.
         """
 
 def add_OpsServiceServicer_to_server(servicer: OpsServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
+from contextlib import asynccontextmanager
+from typing import Any, cast
 
 import grpc
 
@@ -22,6 +23,7 @@ _log = get_logger(__name__)
 
 type Context = grpc.aio.ServicerContext[Any, Any]
 type Handler = grpc.RpcMethodHandler[Any, Any]
+type _Streaming = Callable[..., AsyncIterator[Any]]
 
 
 class BorderInterceptor(grpc.aio.ServerInterceptor):
@@ -43,9 +45,15 @@ class BorderInterceptor(grpc.aio.ServerInterceptor):
                 handler.request_deserializer,
                 handler.response_serializer,
             )
+        if handler.unary_stream is not None:
+            return grpc.unary_stream_rpc_method_handler(
+                _guard_response_stream(method, cast("_Streaming", handler.unary_stream)),
+                handler.request_deserializer,
+                handler.response_serializer,
+            )
         if handler.stream_unary is not None:
             return grpc.stream_unary_rpc_method_handler(
-                _guard_stream(method, handler.stream_unary),
+                _guard_request_stream(method, handler.stream_unary),
                 handler.request_deserializer,
                 handler.response_serializer,
             )
@@ -54,15 +62,13 @@ class BorderInterceptor(grpc.aio.ServerInterceptor):
 
 def _guard_unary(method: str, call: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
     async def guarded(request: Any, context: Context) -> Any:
-        async def run() -> Any:
+        async with _translated(method, context):
             return await call(validate_message(request), context)
-
-        return await _translate(method, context, run)
 
     return guarded
 
 
-def _guard_stream(
+def _guard_request_stream(
     method: str, call: Callable[..., Awaitable[Any]]
 ) -> Callable[..., Awaitable[Any]]:
     async def guarded(requests: AsyncIterator[Any], context: Context) -> Any:
@@ -70,21 +76,31 @@ def _guard_stream(
             async for request in requests:
                 yield validate_message(request)
 
-        async def run() -> Any:
+        async with _translated(method, context):
             return await call(validated(), context)
-
-        return await _translate(method, context, run)
 
     return guarded
 
 
-async def _translate(method: str, context: Context, run: Callable[[], Awaitable[Any]]) -> Any:
+def _guard_response_stream(method: str, call: _Streaming) -> _Streaming:
+    async def guarded(request: Any, context: Context) -> AsyncIterator[Any]:
+        async with _translated(method, context):
+            async for response in call(validate_message(request), context):
+                yield response
+
+    return guarded
+
+
+@asynccontextmanager
+async def _translated(method: str, context: Context) -> AsyncIterator[None]:
+    """Gives the call its request id; what it fails with becomes a status with details."""
     request_id = new_request_id()
     metadata = ((_REQUEST_ID_KEY, request_id),)
     context.set_trailing_metadata(metadata)
     with answering(request_id):
         try:
-            return await run()
+            yield
+            return
         except ServiceError as error:
             failure = error
         except Exception as error:

@@ -10,6 +10,8 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from remanence.v2 import (
+    jobs_pb2,
+    jobs_pb2_grpc,
     knowledge_pb2,
     knowledge_pb2_grpc,
     memory_pb2,
@@ -20,13 +22,17 @@ from remanence.v2 import (
     ops_pb2_grpc,
     tasks_pb2,
     tasks_pb2_grpc,
+    transfer_pb2,
+    transfer_pb2_grpc,
 )
 from remanence_server.api.grpc_server.interceptor import BorderInterceptor
+from remanence_server.api.servicers.jobs import JobServicer
 from remanence_server.api.servicers.knowledge import KnowledgeServicer
 from remanence_server.api.servicers.memory import MemoryServicer
 from remanence_server.api.servicers.ome import OmeServicer
 from remanence_server.api.servicers.ops import OpsServicer
 from remanence_server.api.servicers.tasks import TaskServicer
+from remanence_server.api.servicers.transfer import TransferServicer
 
 # A channel that idles behind a NAT is kept open, and a client may ping that often, too.
 _KEEPALIVE_TIME_MS = 60_000
@@ -38,6 +44,8 @@ SERVICE_NAMES = tuple(
     for file, name in (
         (memory_pb2, "MemoryService"),
         (tasks_pb2, "TaskService"),
+        (jobs_pb2, "JobService"),
+        (transfer_pb2, "TransferService"),
         (ome_pb2, "OmeService"),
         (knowledge_pb2, "KnowledgeService"),
         (ops_pb2, "OpsService"),
@@ -51,6 +59,8 @@ class Servicers:
 
     memory: MemoryServicer
     tasks: TaskServicer
+    jobs: JobServicer
+    transfer: TransferServicer
     ome: OmeServicer
     knowledge: KnowledgeServicer
     ops: OpsServicer
@@ -88,6 +98,8 @@ def build_grpc_surface(servicers: Servicers, max_request_bytes: int) -> GrpcSurf
     )
     memory_pb2_grpc.add_MemoryServiceServicer_to_server(servicers.memory, server)
     tasks_pb2_grpc.add_TaskServiceServicer_to_server(servicers.tasks, server)
+    jobs_pb2_grpc.add_JobServiceServicer_to_server(servicers.jobs, server)
+    transfer_pb2_grpc.add_TransferServiceServicer_to_server(servicers.transfer, server)
     ome_pb2_grpc.add_OmeServiceServicer_to_server(servicers.ome, server)
     knowledge_pb2_grpc.add_KnowledgeServiceServicer_to_server(servicers.knowledge, server)
     ops_pb2_grpc.add_OpsServiceServicer_to_server(servicers.ops, server)

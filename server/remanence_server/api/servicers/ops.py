@@ -8,6 +8,7 @@ from remanence.v2 import ops_pb2 as pb
 from remanence.v2 import ops_pb2_grpc
 from remanence_server import __version__
 from remanence_server.api.messages import timestamp
+from remanence_server.api.servicers.unavailable import unavailable
 from remanence_server.index.catalogue.interface import Catalogue
 from remanence_server.memory.queue import MemorizeQueue, QueueHealth
 from remanence_server.projection.follower import Follower
@@ -90,6 +91,27 @@ class OpsServicer(ops_pb2_grpc.OpsServiceServicer):
                 dead_letters=jobs.dead_letter,
             ),
         )
+
+    async def GetLiveness(
+        self, request: pb.GetLivenessRequest, context: object
+    ) -> pb.GetLivenessResponse:
+        """Answers."""
+        return pb.GetLivenessResponse(status="ok")
+
+    async def GetReadiness(
+        self, request: pb.GetReadinessRequest, context: object
+    ) -> pb.GetReadinessResponse:
+        """Says whether messages can be accepted."""
+        refusal = self._sources.state.refusal
+        if refusal is None:
+            return pb.GetReadinessResponse(status="ok")
+        return pb.GetReadinessResponse(
+            status="unavailable", reasons=[f"messages cannot be accepted: {refusal}"]
+        )
+
+    async def Rebuild(self, request: pb.RebuildRequest, context: object) -> pb.RebuildResponse:
+        """Makes the index anew."""
+        raise unavailable("rebuild")
 
     async def Quiesce(self, request: pb.QuiesceRequest, context: object) -> pb.QuiesceResponse:
         """Drains the projection and stops following hand edits until the next start."""
