@@ -15,11 +15,16 @@ from remanence_server.index.dense.interface import DenseHit, DenseIndex
 from remanence_server.index.lexical.interface import LexicalIndex, LexicalMatches
 from remanence_server.index.partitions import partition_key
 from remanence_server.providers.embeddings.interface import Embedder
+from remanence_server.retrieval.phases import Phases
 from remanence_server.retrieval.scoring import climb_decayed, climb_max, lexical_strength
+from remanence_server.runtime.errors import ServiceError
+from remanence_server.runtime.logging import get_logger
 
 # Hits of each channel. On conversations 50 find less (0.2 points of recall@5), and 200 find no more
 # while twice as many have to be looked up and climbed.
-_HITS_PER_CHANNEL = 100
+HITS_PER_CHANNEL = 100
+
+_log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,8 @@ class Recalled:
     candidates: Mapping[int, Candidate]
     # The cosine of the last hit: an upper bound for what lies behind it. 0 without dense recall.
     cosine_floor: float
+    # Whether some channel had more to give.
+    is_cut: bool
 
 
 async def recall(
@@ -79,17 +86,30 @@ async def recall(
     dense_text: str | None,
     where: Filter | None,
     radius: float | None,
+    phases: Phases,
     during: Filter | None = None,
+    hits_per_channel: int = HITS_PER_CHANNEL,
 ) -> Recalled:
     """Looks in all channels at once. A text that is None leaves its half out.
 
     Records for which `during` holds are candidates whatever their words.
     """
-    matches, dense_hits, dated = await asyncio.gather(
-        _lexical(indexes, owner, channels, lexical_text, where),
-        _dense(indexes, owner, channels, dense_text, where, radius),
+    matches, dense, dated = await asyncio.gather(
+        _lexical(indexes, owner, channels, lexical_text, where, phases, hits_per_channel),
+        _dense(
+            indexes,
+            owner,
+            channels,
+            dense_text,
+            where,
+            radius,
+            phases,
+            hits_per_channel,
+            words_do=lexical_text is not None,
+        ),
         _dated(indexes, owner, channels, where, during),
     )
+    dense_hits = [hit for hits in dense.values() for hit in hits]
     passage_ids = {hit.passage_id for hits in matches.hits.values() for hit in hits}
     passage_ids.update(hit.passage_id for hit in dense_hits)
     homes = await indexes.catalogue.passage_homes(passage_ids)
@@ -130,16 +150,28 @@ async def recall(
             found.cosine = dense_hit.cosine
     for found in candidates.values():
         found.lexical_passages.sort(key=lambda entry: -entry[1])
-    return Recalled(candidates, min((hit.cosine for hit in dense_hits), default=0.0))
+    sizes = [*map(len, matches.hits.values()), *map(len, dense.values())]
+    return Recalled(
+        candidates,
+        min((hit.cosine for hit in dense_hits), default=0.0),
+        is_cut=max(sizes, default=0) >= hits_per_channel,
+    )
 
 
 async def _lexical(
-    indexes: Indexes, owner: Owner, channels: Channels, text: str | None, where: Filter | None
+    indexes: Indexes,
+    owner: Owner,
+    channels: Channels,
+    text: str | None,
+    where: Filter | None,
+    phases: Phases,
+    limit: int,
 ) -> LexicalMatches:
     if text is None:
         return LexicalMatches({}, 0.0)
     names = channels.best_of + channels.sum_of
-    return await indexes.lexical.search(partition_key(owner), names, text, _HITS_PER_CHANNEL, where)
+    with phases.phase("lexical"):
+        return await indexes.lexical.search(partition_key(owner), names, text, limit, where)
 
 
 async def _dated(
@@ -154,7 +186,7 @@ async def _dated(
         return []
     condition = during if where is None else AllOf((where, during))
     found = await indexes.catalogue.matching_record_ids(owner, channels.kind, condition)
-    return [int(record_id) for record_id in found[-_HITS_PER_CHANNEL:]]
+    return [int(record_id) for record_id in found[-HITS_PER_CHANNEL:]]
 
 
 async def _dense(
@@ -164,20 +196,29 @@ async def _dense(
     text: str | None,
     where: Filter | None,
     radius: float | None,
-) -> Sequence[DenseHit]:
+    phases: Phases,
+    limit: int,
+    *,
+    words_do: bool,
+) -> Mapping[str, Sequence[DenseHit]]:
+    """With `words_do`, a model that fails costs the vectors, not the search."""
     if text is None:
-        return ()
-    vector = await indexes.embedder.embed_query(text)
-    allowed = None if where is None else await indexes.catalogue.allowed_record_ids(owner, where)
-    found = await indexes.dense.search(
-        owner,
-        channels.dense,
-        vector,
-        _HITS_PER_CHANNEL,
-        allowed_record_ids=allowed,
-        radius=radius,
-    )
-    return [hit for hits in found.values() for hit in hits]
+        return {}
+    with phases.phase("embed_query"):
+        try:
+            vector = await indexes.embedder.embed_query(text)
+        except ServiceError as error:
+            if not words_do:
+                raise
+            _log.warning("searched_without_vectors", error_code=error.code.value)
+            return {}
+    with phases.phase("dense"):
+        allowed = (
+            None if where is None else await indexes.catalogue.allowed_record_ids(owner, where)
+        )
+        return await indexes.dense.search(
+            owner, channels.dense, vector, limit, allowed_record_ids=allowed, radius=radius
+        )
 
 
 def _target(home: PassageHome | None) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 
 from remanence_server.domain.filters import Filter
@@ -18,13 +18,21 @@ from remanence_server.projection.passages import (
 from remanence_server.retrieval.date_filter import within_dates
 from remanence_server.retrieval.dates import date_match
 from remanence_server.retrieval.facts import matching_facts
+from remanence_server.retrieval.phases import Phases
 from remanence_server.retrieval.question import (
     UBIQUITOUS_SHARE,
     Question,
     ubiquitous_names,
     understand,
 )
-from remanence_server.retrieval.recall import Candidate, Channels, Indexes, Recalled, recall
+from remanence_server.retrieval.recall import (
+    HITS_PER_CHANNEL,
+    Candidate,
+    Channels,
+    Indexes,
+    Recalled,
+    recall,
+)
 from remanence_server.retrieval.results import CaseHit, EpisodeHit, Method, Query, SkillHit
 from remanence_server.retrieval.scoring import (
     Evidence,
@@ -36,6 +44,7 @@ from remanence_server.retrieval.scoring import (
 )
 from remanence_server.runtime.clock import Clock
 from remanence_server.runtime.instants import day_of
+from remanence_server.runtime.metrics import SearchMetrics
 
 _EPISODE_CHANNELS = Channels(
     Kind.EPISODE,
@@ -49,6 +58,10 @@ _CASE_CHANNELS = Channels(
 _SKILL_CHANNELS = Channels(
     Kind.AGENT_SKILL, best_of=(SKILL_CHANNEL,), sum_of=(), dense=(SKILL_CHANNEL,)
 )
+
+# How much further each look goes, and how far at most: 100 records of 64 passages each.
+_FURTHER = 8
+_MOST_HITS_PER_CHANNEL = 6400
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +90,17 @@ class MemoryRetriever:
     clock: Clock
     zone: tzinfo
     defaults: SearchDefaults
+    metrics: SearchMetrics = field(default_factory=SearchMetrics.of)
 
     async def episodes(self, query: Query) -> tuple[EpisodeHit, ...]:
         """Episodes of a user, best first, with the facts that matched."""
-        query = self._completed(query, self.defaults.user_top_k)
+        asked_for, query = query.top_k, self._completed(query, self.defaults.user_top_k)
         count, counts = await self.indexes.catalogue.frequent_speakers(
             query.owner, UBIQUITOUS_SHARE
         )
         names = ubiquitous_names(counts, count)
         question = understand(query.text, names, self.clock.now_ms(), self.zone)
-        ranked = await self._rank(query, question, _EPISODE_CHANNELS)
+        ranked = await self._rank(query, question, _EPISODE_CHANNELS, asked_for)
         facts = await matching_facts(
             self.indexes.catalogue,
             query.owner,
@@ -117,9 +131,9 @@ class MemoryRetriever:
         )
 
     async def _rank_agent(self, query: Query, channels: Channels) -> list[Ranked]:
-        query = self._completed(query, self.defaults.agent_top_k)
+        asked_for, query = query.top_k, self._completed(query, self.defaults.agent_top_k)
         question = understand(query.text, frozenset(), self.clock.now_ms(), self.zone)
-        return await self._rank(query, question, channels)
+        return await self._rank(query, question, channels, asked_for)
 
     def _completed(self, query: Query, default_top_k: int) -> Query:
         if query.top_k is not None:
@@ -127,27 +141,59 @@ class MemoryRetriever:
         radius = self.defaults.radius if query.radius is None else query.radius
         return replace(query, top_k=default_top_k, radius=radius)
 
-    async def _rank(self, query: Query, question: Question, channels: Channels) -> list[Ranked]:
-        recalled = await recall(
-            self.indexes,
-            query.owner,
-            channels,
-            lexical_text=None if query.method is Method.VECTOR else question.lexical_text,
-            dense_text=None if query.method is Method.KEYWORD else question.dense_text,
-            where=query.where,
-            radius=query.radius,
-            # Vector search is by meaning alone, and keeps the radius.
-            during=None if query.method is Method.VECTOR else self._during(question),
-        )
-        scored = await self._score(query, question, recalled, channels.kind)
-        top = scored[: query.top_k]
-        records = await self.indexes.catalogue.records_by_ids(
-            candidate.record_id for candidate, _ in top
-        )
+    async def _rank(
+        self, query: Query, question: Question, channels: Channels, asked_for: int | None
+    ) -> list[Ranked]:
+        phases = Phases(query.method, self.metrics)
+        recalled = await self._recalled(query, question, channels, phases, asked_for)
+        with phases.phase("rank"):
+            scored = await self._score(query, question, recalled, channels.kind)
+            top = scored[: query.top_k]
+            records = await self.indexes.catalogue.records_by_ids(
+                candidate.record_id for candidate, _ in top
+            )
         return [
             Ranked(record, score, candidate)
             for record, (candidate, score) in zip(records, top, strict=True)
         ]
+
+    async def _recalled(
+        self,
+        query: Query,
+        question: Question,
+        channels: Channels,
+        phases: Phases,
+        asked_for: int | None,
+    ) -> Recalled:
+        """The candidates: as many as the caller asked for, when there are so many.
+
+        Usually the hits of the first look bring more than that. Passages of a few long records can
+        take them all; then it is looked further.
+        """
+        hits_per_channel = HITS_PER_CHANNEL
+        while True:
+            recalled = await recall(
+                self.indexes,
+                query.owner,
+                channels,
+                lexical_text=None if query.method is Method.VECTOR else question.lexical_text,
+                dense_text=None if query.method is Method.KEYWORD else question.dense_text,
+                where=query.where,
+                radius=query.radius,
+                phases=phases,
+                # Vector search is by meaning alone, and keeps the radius.
+                during=None if query.method is Method.VECTOR else self._during(question),
+                hits_per_channel=hits_per_channel,
+            )
+            found = len(recalled.candidates)
+            if asked_for is None or found >= asked_for or not recalled.is_cut:
+                return recalled
+            there_are, _ = await self.indexes.catalogue.list_records(
+                query.owner, channels.kind, where=query.where, limit=0
+            )
+            if found >= there_are or hits_per_channel >= _MOST_HITS_PER_CHANNEL:
+                return recalled
+            hits_per_channel *= _FURTHER
 
     async def _score(
         self, query: Query, question: Question, recalled: Recalled, kind: Kind

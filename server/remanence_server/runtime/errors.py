@@ -7,6 +7,7 @@ an exception that is not a `ServiceError` becomes INTERNAL_ERROR with a fixed te
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -81,7 +82,8 @@ class ServiceError(Exception):
 
     `message` is shown to the client as it is: it names the field and says what to do, and holds no
     path of the machine, no text of another exception and no memory text. `field` is the dotted
-    location of the offending input, if there is one.
+    location of the offending input, if there is one. `details` are for programs; gRPC alone has a
+    place for them.
     """
 
     def __init__(
@@ -91,12 +93,14 @@ class ServiceError(Exception):
         *,
         field: str | None = None,
         retry_after_seconds: float | None = None,
+        details: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
         self.field = field
         self.retry_after_seconds = retry_after_seconds
+        self.details = dict(details or {})
 
     @property
     def spec(self) -> ErrorSpec:

@@ -6,7 +6,8 @@ import re
 import uuid
 from datetime import date
 
-_ENTRY_ID = re.compile(r"^(?P<prefix>[a-z]{2})_(?P<day>\d{8})_(?P<sequence>\d{8,})$")
+# A longer number would not fit the counters; an id that has one is somebody's own.
+_ENTRY_ID = re.compile(r"(?P<prefix>[a-z]{2})_(?P<day>\d{8})_(?P<sequence>\d{8,15})", re.ASCII)
 
 
 def new_request_id() -> str:
@@ -21,5 +22,5 @@ def entry_id(prefix: str, day: date, sequence: int) -> str:
 
 def entry_sequence(entry: str) -> int | None:
     """The sequence number in an entry id, or None when it is not one of ours."""
-    match = _ENTRY_ID.match(entry)
+    match = _ENTRY_ID.fullmatch(entry)
     return int(match["sequence"]) if match else None

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 
 from remanence_server.runtime.addresses import Address, parse_address
 
@@ -27,14 +28,19 @@ def _checked_zone(name: str) -> str:
     return name
 
 
-def _checked_provider(name: str) -> str:
-    if name == "claude":
-        raise ValueError("'claude' is not in this build; use 'auto' or 'heuristic'")
-    return name
+def _checked_http_url(text: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("not an http:// or https:// address")
+    return text
 
 
 AddressText = Annotated[str, AfterValidator(_checked_address)]
+OptionalHttpUrlText = Annotated[
+    str, AfterValidator(lambda text: _checked_http_url(text) if text else text)
+]
 ZoneName = Annotated[str, AfterValidator(_checked_zone)]
+HttpUrlText = Annotated[str, AfterValidator(_checked_http_url)]
 
 
 class Section(BaseModel):
@@ -57,6 +63,24 @@ class ServerSettings(Section):
     )
     shutdown_grace_seconds: float = Field(
         30.0, ge=0, description="How long running requests may go on after a stop signal"
+    )
+    http_keepalive_seconds: float = Field(
+        75.0, ge=1, description="How long an HTTP connection without a request is kept open"
+    )
+    grpc_keepalive_seconds: float = Field(
+        60.0, ge=1, description="A gRPC connection that is silent this long is asked for a sign"
+    )
+    grpc_keepalive_timeout_seconds: float = Field(
+        20.0, ge=1, description="One that gives none within this time is closed"
+    )
+    grpc_max_connection_age_seconds: float = Field(
+        0.0, ge=0, description="Then a gRPC client is asked to connect anew; 0: never"
+    )
+    grpc_max_concurrent_calls: int = Field(
+        1000, ge=1, description="Calls at once on a gRPC connection; more wait at the client"
+    )
+    shutdown_delay_seconds: float = Field(
+        0.0, ge=0, description="How long probes say unavailable, before calls are refused"
     )
 
     @property
@@ -96,9 +120,37 @@ class BoundarySettings(Section):
 class ExtractionSettings(Section):
     """Who turns conversations into memories."""
 
-    provider: Annotated[
-        Literal["auto", "heuristic", "claude"], AfterValidator(_checked_provider)
-    ] = Field("auto", description="auto, or heuristic: built in, no key, no network")
+    provider: Literal["auto", "heuristic", "claude"] = Field(
+        "auto",
+        description="heuristic: built in, no key, no network; claude: a model; auto: claude if"
+        " claude.api_key or claude.base_url is set, else heuristic",
+    )
+
+
+class ClaudeSettings(Section):
+    """Claude, or another model behind the same protocol."""
+
+    api_key: SecretStr = Field(
+        SecretStr(""), description="Key; empty: ANTHROPIC_API_KEY, if extraction.provider is claude"
+    )
+    base_url: OptionalHttpUrlText = Field(
+        "", description="Address of a provider that speaks the protocol; empty: Anthropic's"
+    )
+    model: str = Field("claude-haiku-5-5", min_length=1, description="Name of the model")
+    temperature: Annotated[float, Field(ge=0, le=1)] | Literal[""] = Field(
+        "", description="Sampling temperature, for models that take one; empty: the provider's"
+    )
+    max_output_tokens: int = Field(8192, ge=256, description="Longest answer of a call, in tokens")
+    max_input_characters: int = Field(
+        100_000, ge=1000, description="Longest material of a call; what is longer is asked in parts"
+    )
+    timeout_seconds: float = Field(
+        120.0, gt=0, description="How long a call may take, its answer included"
+    )
+    max_concurrency: int = Field(4, ge=1, le=64, description="Calls at once")
+    prompts_directory: str = Field(
+        "", description="Folder whose episode.md, facts.md, profile.md, case.md replace the prompts"
+    )
 
 
 class EmbeddingsSettings(Section):
@@ -205,6 +257,18 @@ class AsyncQueueSettings(Section):
 class MemorizeSettings(Section):
     """How messages are taken in."""
 
+    message_id_retention_hours: float = Field(
+        720.0,
+        gt=0,
+        le=87_840,
+        description="How long a message_id is known after its message became part of a memory",
+    )
+    receipt_retention_hours: float = Field(
+        168.0,
+        gt=0,
+        le=8784,
+        description="How long a request with the same Idempotency-Key gets the first answer again",
+    )
     async_queue: AsyncQueueSettings = AsyncQueueSettings()
 
 
@@ -228,6 +292,21 @@ class LogSettings(Section):
     )
 
 
+class TracingSettings(Section):
+    """Traces of requests and of the work behind them, by OpenTelemetry."""
+
+    enabled: bool = Field(False, description="Send traces to a collector")
+    endpoint: HttpUrlText = Field(
+        "http://127.0.0.1:4318/v1/traces", description="Where the collector takes OTLP over HTTP"
+    )
+    service_name: str = Field(
+        "remanence", min_length=1, description="The name of this service in the traces"
+    )
+    sample_ratio: float = Field(
+        1.0, ge=0, le=1, description="Share of traces sent; a caller's own decision comes first"
+    )
+
+
 class Settings(Section):
     """All settings of one memory root."""
 
@@ -236,6 +315,7 @@ class Settings(Section):
     memory: MemorySettings = MemorySettings()
     boundary: BoundarySettings = BoundarySettings()
     extraction: ExtractionSettings = ExtractionSettings()
+    claude: ClaudeSettings = ClaudeSettings()
     embeddings: EmbeddingsSettings = EmbeddingsSettings()
     lexical: LexicalSettings = LexicalSettings()
     dense: DenseSettings = DenseSettings()
@@ -245,3 +325,4 @@ class Settings(Section):
     memorize: MemorizeSettings = MemorizeSettings()
     projection: ProjectionSettings = ProjectionSettings()
     log: LogSettings = LogSettings()
+    tracing: TracingSettings = TracingSettings()

@@ -13,16 +13,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 
 from remanence_server.runtime.errors import ErrorCode, ServiceError
+from remanence_server.runtime.fault_points import ALLOW_VARIABLE, FAULT_VARIABLE
 from remanence_server.runtime.settings import Section, Settings
 
 FILE_NAME = "remanence.toml"
 ENVIRONMENT_PREFIX = "REMANENCE_"
 # Variables of that prefix that are read elsewhere: they are no settings of a root.
-OTHER_VARIABLES = frozenset({"REMANENCE_ROOT", "REMANENCE_SERVER"})
+OTHER_VARIABLES = frozenset({"REMANENCE_ROOT", "REMANENCE_SERVER", FAULT_VARIABLE, ALLOW_VARIABLE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +90,17 @@ def load_settings_with_sources(
 
 
 def known_keys() -> Mapping[str, Any]:
-    """Every key, `section.name`, with its default, in the order of the models."""
+    """Every key, `section.name`, with its default as it is written, in the order of the models."""
     return {
-        f"{section}.{name}": field.default
+        f"{section}.{name}": _as_written(field.default)
         for section, model in sections()
         for name, field in own_fields(model).items()
     }
+
+
+def _as_written(value: Any) -> Any:
+    # No default is a secret.
+    return value.get_secret_value() if isinstance(value, SecretStr) else value
 
 
 def sections(

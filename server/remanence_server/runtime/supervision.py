@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from remanence_server.runtime.clock import Clock, SystemClock
+from remanence_server.runtime.fault_points import FaultPoint, reach
 from remanence_server.runtime.faults import describe_fault
 from remanence_server.runtime.logging import get_logger
 
@@ -63,6 +64,7 @@ class Supervisor:
         while True:
             started_seconds = time.monotonic()
             try:
+                reach(FaultPoint.LOOP_STARTED)
                 await loop()
             except asyncio.CancelledError:
                 raise

@@ -76,6 +76,17 @@ class Memory:
                 for index, text in enumerate(texts)
             ),
         ]
+        await self.index(name, at_ms, records)
+
+    async def remember_at_length(self, number: int, content: str) -> None:
+        """One episode without anything around it."""
+        day = from_datetime(datetime(2026, 5, number, tzinfo=UTC))
+        name = f"ep_{number}"
+        episode = Episode(OWNER, name, "s", day, ("ann",), "Long", "A long story.", content)
+        await self.index(name, day, [episode])
+
+    async def index(self, name: str, at_ms: int, records: list[Record]) -> None:
+        """Takes records of one file into the indexes."""
         change = await self.catalogue.upsert(
             [
                 IndexedRecord(record, f"{name}.md", record_key(record), passages_of(record))
@@ -156,3 +167,14 @@ async def test_nothing_below_the_minimum_comes_back(memory: Memory) -> None:
     floor = hits[1].score
     cut = await memory.ask("the cat Miso", Method.HYBRID, top_k=10, minimum_score=floor)
     assert ids(cut) == [hit.episode.entry_id for hit in hits if hit.score >= floor]
+
+
+async def test_long_records_do_not_keep_others_from_those_who_ask_for_many(
+    tmp_path: Path,
+) -> None:
+    memory = Memory(tmp_path)
+    for number in range(1, 13):
+        await memory.remember_at_length(number, "kayak " * 10_000)
+    for top_k, expected in ((3, 3), (12, 12), (100, 12)):
+        found = await memory.ask("kayak", Method.KEYWORD, top_k=top_k)
+        assert len({hit.episode.entry_id for hit in found}) == len(found) == expected

@@ -87,7 +87,8 @@ def test_variables_of_others_and_empty_ones_are_left_alone(tmp_path: Path) -> No
         ("REMANENCE_MEMORY__TIMEZONE", "America", "not a time zone"),
         ("REMANENCE_JOBS__WORKERS", "many", "valid integer"),
         ("REMANENCE_JOBS__LEASE_SECONDS", "inf", "finite"),
-        ("REMANENCE_EXTRACTION__PROVIDER", "claude", "not in this build"),
+        ("REMANENCE_EXTRACTION__PROVIDER", "gpt", "'auto', 'heuristic' or 'claude'"),
+        ("REMANENCE_CLAUDE__BASE_URL", "api.example.org", "http:// or https://"),
     ],
 )
 def test_a_value_that_does_not_fit_is_refused_naming_key_and_variable(
