@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date
 
 import apsw
 
 from remanence_server.domain.owners import Owner
-from remanence_server.domain.records import Kind
+from remanence_server.domain.records import Kind, record_key
 from remanence_server.state.database import Database
 from remanence_server.state.jobs.model import Job
 from remanence_server.state.jobs.store import LeaseLostError
+from remanence_server.state.record_json import load_records
 
 
 class EntryIds:
@@ -52,6 +53,35 @@ class EntryIds:
             if not connection.changes():
                 raise LeaseLostError
             return output
+
+        return await self._database.write(run)
+
+    async def raise_and_find_reserved(
+        self, owner: Owner, highest: Mapping[tuple[Kind, date], int]
+    ) -> frozenset[str]:
+        """Raises counters to numbers that come from elsewhere; returns the ids that jobs hold.
+
+        No number given later collides with those. An id that a job of the owner has been given, and
+        has not finished writing, must not be used for anything else.
+        """
+
+        def run(connection: apsw.Connection) -> frozenset[str]:
+            connection.executemany(
+                "INSERT INTO entry_sequence (app_id, project_id, track, owner_id, kind, day,"
+                " last_sequence) VALUES (?, ?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT DO UPDATE SET last_sequence ="
+                "   max(last_sequence, excluded.last_sequence)",
+                [(*_key(owner, kind, day), last) for (kind, day), last in highest.items()],
+            )
+            place = (owner.scope.app_id, owner.scope.project_id, owner.track.value, owner.owner_id)
+            outputs = connection.execute(
+                "SELECT output_json FROM job WHERE app_id = ? AND project_id = ? AND track = ?"
+                " AND owner_id = ? AND output_json IS NOT NULL",
+                place,
+            )
+            return frozenset(
+                record_key(record) for (text,) in outputs for record in load_records(text)
+            )
 
         return await self._database.write(run)
 

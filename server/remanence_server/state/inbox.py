@@ -22,6 +22,7 @@ from remanence_server.state.inbox_model import (
     Recovered,
     TaskFilter,
 )
+from remanence_server.state.receipts import PendingReceipt, insert_receipt
 
 # Failure texts are shown to clients; a longer one would be somebody's stack trace.
 _LONGEST_ERROR = 500
@@ -51,13 +52,21 @@ class InboxStore:
         self._database = database
 
     async def enqueue(
-        self, entry: NewEntry, caps: InboxCaps, now_ms: int, *, only_behind_others: bool
+        self,
+        entry: NewEntry,
+        caps: InboxCaps,
+        now_ms: int,
+        *,
+        only_behind_others: bool,
+        receipt: PendingReceipt | None = None,
     ) -> int | None:
         """Queues a request; it is on disk when this returns.
 
         Returns the number of unfinished rows of its session, this one included. With
         `only_behind_others`, a session that has none is left alone and the result is None. Raises
-        ServiceError QUEUE_SATURATED when a cap is reached; nothing was stored then.
+        ServiceError QUEUE_SATURATED when a cap is reached; nothing was stored then. The receipt is
+        written of the number returned, in the same transaction; ReceiptExistsError says that its
+        key is taken, and nothing was stored either.
         """
 
         def run(connection: apsw.Connection) -> int | None:
@@ -89,6 +98,8 @@ class InboxStore:
                     now_ms,
                 ),
             )
+            if receipt is not None:
+                insert_receipt(connection, receipt, of_session + 1, now_ms)
             return of_session + 1
 
         return await self._database.write(run)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-# Raise it with every change that an older release could not live with, and add the step from the
-# version before.
-SCHEMA_VERSION = 1
+# Raise it with every change of what is there already, and add the step from the version before to
+# `state/migrations.py`. A new table needs neither: it is made when the file is opened.
+SCHEMA_VERSION = 2
 
 SCHEMA = """
 -- Accepted messages that are not yet part of a memory cell, in the order of acceptance.
@@ -61,7 +61,7 @@ CREATE TABLE IF NOT EXISTS job (
     -- crash writes the same thing and does not ask a model again.
     output_json         TEXT,
     status              TEXT NOT NULL
-        CHECK (status IN ('queued', 'running', 'succeeded', 'dead_letter')),
+        CHECK (status IN ('queued', 'running', 'succeeded', 'dead_letter', 'cancelled')),
     attempts            INTEGER NOT NULL DEFAULT 0,
     maximum_attempts    INTEGER NOT NULL,
     available_at_ms     INTEGER NOT NULL,
@@ -70,15 +70,65 @@ CREATE TABLE IF NOT EXISTS job (
     last_error_code     TEXT,
     last_error          TEXT,
     created_at_ms       INTEGER NOT NULL,
-    finished_at_ms      INTEGER
+    finished_at_ms      INTEGER,
+    -- How often in a row it failed for what says nothing against it. Such failures use up none of
+    -- its attempts; the pause after them grows.
+    waits               INTEGER NOT NULL DEFAULT 0,
+    -- 1 for one that ran whenever the process died and has one attempt left: it runs with no other
+    -- beside it, so that none is given up for what another has done.
+    alone               INTEGER NOT NULL DEFAULT 0,
+    -- 1 for the one unfinished job of a serial key whose turn it is. Kept by the triggers below, so
+    -- that finding the next job costs the same whatever waits behind it.
+    is_next             INTEGER NOT NULL DEFAULT 0,
+    -- How much somebody waits for it: 2 does, 1 for what follows from such a job, 0 nobody does.
+    wanted              INTEGER NOT NULL DEFAULT 0
 ) STRICT;
-CREATE INDEX IF NOT EXISTS job_by_claim ON job (job_id) WHERE status IN ('queued', 'running');
+CREATE UNIQUE INDEX IF NOT EXISTS job_by_turn ON job (serial_key) WHERE is_next = 1;
+CREATE INDEX IF NOT EXISTS job_by_due
+    ON job (wanted, available_at_ms, job_id) WHERE status = 'queued' AND is_next = 1;
+CREATE INDEX IF NOT EXISTS job_without_failure
+    ON job (job_id) WHERE status = 'queued' AND is_next = 1 AND last_error_code IS NULL;
+CREATE INDEX IF NOT EXISTS job_alone ON job (job_id) WHERE alone = 1;
+CREATE INDEX IF NOT EXISTS job_by_lease ON job (lease_until_ms) WHERE status = 'running';
 CREATE INDEX IF NOT EXISTS job_by_serial_key
     ON job (serial_key, job_id) WHERE status IN ('queued', 'running');
+CREATE INDEX IF NOT EXISTS job_by_failure
+    ON job (app_id, project_id) WHERE status = 'queued' AND last_error_code IS NOT NULL;
+CREATE INDEX IF NOT EXISTS job_by_finish
+    ON job (status, finished_at_ms) WHERE finished_at_ms IS NOT NULL;
 CREATE INDEX IF NOT EXISTS job_by_cell ON job (cell_id);
-CREATE INDEX IF NOT EXISTS job_by_session
-    ON job (app_id, project_id, session_id) WHERE status IN ('queued', 'running');
-CREATE INDEX IF NOT EXISTS job_by_finish ON job (finished_at_ms) WHERE status = 'succeeded';
+CREATE INDEX IF NOT EXISTS job_by_session ON job (app_id, project_id, session_id, status);
+CREATE INDEX IF NOT EXISTS job_by_scope ON job (app_id, project_id);
+CREATE INDEX IF NOT EXISTS job_by_status ON job (app_id, project_id, status);
+
+CREATE TRIGGER IF NOT EXISTS job_queues AFTER INSERT ON job
+WHEN NEW.status IN ('queued', 'running')
+BEGIN
+    UPDATE job SET is_next = 1 WHERE job_id = NEW.job_id AND NOT EXISTS
+        (SELECT 1 FROM job WHERE serial_key = NEW.serial_key AND is_next = 1);
+END;
+CREATE TRIGGER IF NOT EXISTS job_leaves AFTER UPDATE OF status ON job
+WHEN OLD.is_next = 1 AND NEW.status NOT IN ('queued', 'running')
+BEGIN
+    UPDATE job SET is_next = 0 WHERE job_id = NEW.job_id;
+    UPDATE job SET is_next = 1 WHERE job_id = (SELECT min(job_id) FROM job
+        WHERE serial_key = NEW.serial_key AND status IN ('queued', 'running'));
+END;
+-- A job that is retried goes before those queued after it, but not before one that runs.
+CREATE TRIGGER IF NOT EXISTS job_returns AFTER UPDATE OF status ON job
+WHEN OLD.status NOT IN ('queued', 'running') AND NEW.status IN ('queued', 'running')
+BEGIN
+    UPDATE job SET is_next = 0 WHERE serial_key = NEW.serial_key AND is_next = 1
+        AND status = 'queued' AND job_id > NEW.job_id;
+    UPDATE job SET is_next = 1 WHERE job_id = NEW.job_id AND NOT EXISTS
+        (SELECT 1 FROM job WHERE serial_key = NEW.serial_key AND is_next = 1);
+END;
+CREATE TRIGGER IF NOT EXISTS job_goes AFTER DELETE ON job
+WHEN OLD.is_next = 1
+BEGIN
+    UPDATE job SET is_next = 1 WHERE job_id = (SELECT min(job_id) FROM job
+        WHERE serial_key = OLD.serial_key AND status IN ('queued', 'running'));
+END;
 
 -- Requests that were answered with 202, in the order of acceptance, and what became of them.
 CREATE TABLE IF NOT EXISTS memorize_inbox (
@@ -107,8 +157,44 @@ CREATE INDEX IF NOT EXISTS inbox_by_session
     ON memorize_inbox (app_id, project_id, session_id, status);
 CREATE INDEX IF NOT EXISTS inbox_by_claim
     ON memorize_inbox (id) WHERE status IN ('queued', 'processing');
+CREATE INDEX IF NOT EXISTS inbox_in_flight
+    ON memorize_inbox (id) WHERE status = 'processing';
 CREATE INDEX IF NOT EXISTS inbox_by_age ON memorize_inbox (created_at_ms);
 CREATE INDEX IF NOT EXISTS inbox_by_failure ON memorize_inbox (id) WHERE status = 'failed';
+
+-- What a request with an idempotency key was answered. No text of a request: only its hash.
+CREATE TABLE IF NOT EXISTS receipt (
+    app_id          TEXT NOT NULL,
+    project_id      TEXT NOT NULL,
+    method          TEXT NOT NULL,
+    idempotency_key TEXT NOT NULL,
+    request_hash    BLOB NOT NULL,
+    request_id      TEXT NOT NULL,
+    response        BLOB NOT NULL,
+    created_at_ms   INTEGER NOT NULL,
+    PRIMARY KEY (app_id, project_id, method, idempotency_key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS receipt_by_age ON receipt (created_at_ms);
+
+-- Deletions that are decided and not finished, one row an owner. No text of a memory: only ids.
+CREATE TABLE IF NOT EXISTS deletion (
+    deletion_id     INTEGER PRIMARY KEY AUTOINCREMENT,
+    app_id          TEXT NOT NULL,
+    project_id      TEXT NOT NULL,
+    track           TEXT NOT NULL,
+    owner_id        TEXT NOT NULL,
+    selection_json  TEXT NOT NULL,
+    -- While it is `recorded`, nothing is written to the Markdown of the owner.
+    state           TEXT NOT NULL CHECK (state IN ('recorded', 'profile_waits', 'removed')),
+    created_at_ms   INTEGER NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS deletion_by_owner
+    ON deletion (app_id, project_id, track, owner_id, state);
+
+-- A row for each deletion after which old pages of this file may still hold what it took out.
+CREATE TABLE IF NOT EXISTS deletion_trace (
+    trace_id        INTEGER PRIMARY KEY AUTOINCREMENT
+) STRICT;
 
 -- The last sequence number given to an entry of one owner, kind and day.
 CREATE TABLE IF NOT EXISTS entry_sequence (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import apsw
@@ -11,13 +11,14 @@ from remanence_server.domain.messages import MemoryCell, Message
 from remanence_server.domain.owners import Scope
 from remanence_server.state.database import Database
 from remanence_server.state.jobs.model import NewJob
-from remanence_server.state.jobs.store import insert_jobs
+from remanence_server.state.jobs.rows import insert_jobs, want_stages
 from remanence_server.state.message_json import (
     dump_message,
     dump_messages,
     load_message,
     load_messages,
 )
+from remanence_server.state.receipts import PendingReceipt, insert_receipt
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,23 +45,36 @@ class SessionStore:
         self._database = database
 
     async def append(
-        self, scope: Scope, session_id: str, messages: Sequence[Message], now_ms: int
+        self,
+        scope: Scope,
+        session_id: str,
+        messages: Sequence[Message],
+        now_ms: int,
+        receipt: PendingReceipt | None = None,
+        queued_as: int | None = None,
     ) -> int:
         """Adds messages behind those already buffered; all or none, on disk when it returns.
 
         A message with an empty id gets one from its place in the buffer. A message whose id the
-        session has seen before is the same message: it is not stored again.
+        session has seen before is the same message, whatever it says now: it is not stored again.
 
-        Returns the number of messages that were new.
+        Returns the number of messages that were new. The receipt is written of that number, in the
+        same transaction; raises ReceiptExistsError, and nothing is stored, when its key is taken.
+
+        `queued_as` is the row of the queue that the messages were taken from: those that have been
+        deleted from it since are not stored.
         """
 
         def run(connection: apsw.Connection) -> int:
+            wanted = messages
+            if queued_as is not None:
+                wanted = _still_queued(connection, queued_as, messages)
             sequence = _last_sequence(connection)
             rows = []
             taken: set[str] = set()
             # Ids that clients chose come first: none of ours may take one from a later message.
-            chosen = {message.message_id for message in messages if message.message_id}
-            for message in messages:
+            chosen = {message.message_id for message in wanted if message.message_id}
+            for message in wanted:
                 own_id = message.message_id
                 if own_id and (own_id in taken or _is_known(connection, scope, session_id, own_id)):
                     continue
@@ -87,6 +101,8 @@ class SessionStore:
                 " message_id, message_json, created_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?)",
                 rows,
             )
+            if receipt is not None:
+                insert_receipt(connection, receipt, len(rows), now_ms)
             return len(rows)
 
         return await self._database.write(run)
@@ -104,9 +120,41 @@ class SessionStore:
 
         return await self._database.read(run)
 
-    async def cut(self, planned: Sequence[PlannedCell], now_ms: int) -> list[int] | None:
+    async def unprocessed(
+        self, scope: Scope, session_id: str, extracting_stages: Collection[str]
+    ) -> list[Message]:
+        """What a session has that is no memory yet, in the order given.
+
+        First the cells that one of `extracting_stages` has not finished (it may have given up),
+        then the open segment.
+        """
+        marks = ", ".join("?" for _ in extracting_stages)
+
+        def run(connection: apsw.Connection) -> list[Message]:
+            session = (scope.app_id, scope.project_id, session_id)
+            cells = connection.execute(
+                "SELECT messages_json FROM memory_cell WHERE cell_id IN ("
+                " SELECT cell_id FROM job WHERE app_id = ? AND project_id = ? AND session_id = ?"
+                f" AND status IN ('queued', 'running', 'dead_letter') AND stage IN ({marks}))"
+                " ORDER BY rowid",
+                (*session, *extracting_stages),
+            )
+            messages = [message for (text,) in cells for message in load_messages(text)]
+            rows = connection.execute(
+                "SELECT message_json FROM unprocessed_buffer"
+                " WHERE app_id = ? AND project_id = ? AND session_id = ? ORDER BY sequence",
+                session,
+            )
+            return [*messages, *(load_message(text) for (text,) in rows)]
+
+        return await self._database.read(run)
+
+    async def cut(
+        self, planned: Sequence[PlannedCell], now_ms: int, awaited: Collection[str] = ()
+    ) -> list[int] | None:
         """Moves buffer rows to cells and queues their jobs, in one transaction.
 
+        `awaited` are the stages that somebody waits for: the jobs of the session go before others.
         Returns the job ids, or None when some row has already been cut by somebody else; nothing
         was changed then.
         """
@@ -147,6 +195,9 @@ class SessionStore:
                 job_ids += insert_jobs(connection, plan.jobs, now_ms)
                 if not plan.jobs:
                     connection.execute("DELETE FROM memory_cell WHERE cell_id = ?", (cell.cell_id,))
+            if awaited and planned:
+                first = planned[0].cell
+                want_stages(connection, first.scope, first.session_id, awaited)
             return job_ids
 
         try:
@@ -194,6 +245,21 @@ def _last_sequence(connection: apsw.Connection) -> int:
         "SELECT seq FROM sqlite_sequence WHERE name = 'unprocessed_buffer'"
     ).fetchone()
     return int(row[0]) if row else 0
+
+
+def _still_queued(
+    connection: apsw.Connection, inbox_id: int, messages: Sequence[Message]
+) -> Sequence[Message]:
+    row = connection.execute(
+        "SELECT status, payload_json FROM memorize_inbox WHERE id = ?", (inbox_id,)
+    ).fetchone()
+    if row is None:
+        return messages
+    status, payload_json = row
+    if status != "processing" or not payload_json:
+        return ()
+    left = {message.message_id for message in load_messages(payload_json)}
+    return [message for message in messages if message.message_id in left]
 
 
 def _is_known(connection: apsw.Connection, scope: Scope, session_id: str, message_id: str) -> bool:

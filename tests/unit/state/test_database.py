@@ -6,8 +6,11 @@ from pathlib import Path
 
 import apsw
 import pytest
+from prometheus_client import CollectorRegistry
 
+from remanence_server.runtime import storage
 from remanence_server.runtime.errors import ErrorCode, ServiceError
+from remanence_server.runtime.metrics import DatabaseMetrics
 from remanence_server.state.database import Database, storage_error
 
 _SCHEMA = "CREATE TABLE IF NOT EXISTS word (id INTEGER PRIMARY KEY, text TEXT UNIQUE NOT NULL)"
@@ -133,7 +136,7 @@ def test_a_damaged_file_is_refused_with_what_to_do(tmp_path: Path) -> None:
 
 
 def test_no_text_of_the_storage_engine_reaches_the_public_message() -> None:
-    assert storage_error(apsw.IOError("/secret/path failed")).message == "storage failed"
+    assert storage_error(apsw.IOError("/secret/path failed")).message == "storage has failed"
 
 
 async def test_a_write_that_fails_after_its_caller_has_left_makes_no_noise(
@@ -158,3 +161,109 @@ async def test_a_write_that_fails_after_its_caller_has_left_makes_no_noise(
     gc.collect()
     await asyncio.sleep(0)
     assert noise == []
+
+
+async def test_a_transaction_that_had_nothing_to_write_does_not_say_that_the_disk_is_well(
+    tmp_path: Path,
+) -> None:
+    database = Database(tmp_path / "a.db", _SCHEMA, 1)
+    pages = await database.read(lambda c: c.execute("PRAGMA page_count").get)
+    await database.write(lambda c: c.execute(f"PRAGMA max_page_count={pages}") and None)
+    with pytest.raises(ServiceError):
+        await database.write(_insert("x" * 100_000))
+    refusal = database.refusal
+    assert refusal is not None
+    await database.write(lambda c: c.execute("DELETE FROM word WHERE id < 0") and None)
+    assert database.refusal == refusal
+    database.close()
+
+
+async def test_a_probe_asks_the_disk_and_changes_nothing(tmp_path: Path) -> None:
+    database = Database(tmp_path / "a.db", _SCHEMA, 7)
+    await database.write(_insert("one"))
+    log_bytes = (tmp_path / "a.db-wal").stat().st_size
+    database.refusal = "storage is full"
+    await database.probe()
+    assert database.refusal is None
+    assert (tmp_path / "a.db-wal").stat().st_size > log_bytes
+    assert await database.read(_words) == ["one"]
+    assert await database.read(lambda c: c.pragma("user_version")) == 7
+    other = apsw.Connection(str(tmp_path / "a.db"))
+    other.execute("BEGIN IMMEDIATE")
+    database._writer.set_busy_timeout(10)
+    await database.probe()  # it raises nothing, it only looks
+    assert database.refusal is not None
+    other.execute("ROLLBACK")
+    other.close()
+    await database.probe()
+    assert database.refusal is None
+    database.close()
+
+
+async def test_transactions_and_who_shared_them_are_counted(tmp_path: Path) -> None:
+    registry = CollectorRegistry()
+    database = Database(tmp_path / "a.db", _SCHEMA, 1, DatabaseMetrics.of(registry))
+    await asyncio.gather(*(database.write(_insert(f"w{i}")) for i in range(200)))
+
+    def value(name: str, **labels: str) -> float:
+        return registry.get_sample_value(f"remanence_database_{name}", labels) or 0.0
+
+    committed = value("transactions_total", outcome="committed")
+    assert 1 <= committed < 100
+    assert value("works_per_commit_sum") == 200
+    assert value("works_per_commit_count") == value("commit_duration_seconds_count") == committed
+    await database.write(lambda c: c.execute("PRAGMA max_page_count=1") and None)
+    with pytest.raises(ServiceError):
+        await database.write(_insert("x" * 100_000))
+    assert value("transactions_total", outcome="refused") == 1
+    database.close()
+
+
+async def test_every_commit_is_synced_before_it_is_answered(database: Database) -> None:
+    # What the docstring of tests/unit/markdown/test_power_loss.py builds on.
+    full = 2
+    assert await database.write(lambda c: c.pragma("synchronous")) == full
+    assert await database.write(lambda c: c.pragma("journal_mode")) == "wal"
+
+
+async def test_nothing_of_what_was_deleted_is_left_and_a_reader_holds_up_no_writer_meanwhile(
+    tmp_path: Path,
+) -> None:
+    database = Database(tmp_path / "a.db", _SCHEMA, 1)
+    for number in range(50):
+        await database.write(_insert(f"quagga {number}"))
+    await database.write(lambda c: c.execute("DELETE FROM word") and None)
+    reader = apsw.Connection(str(tmp_path / "a.db"))
+    reader.execute("BEGIN")
+    assert reader.execute("SELECT count(*) FROM word").get == 0
+    emptying = asyncio.create_task(database.empty_log())
+    await asyncio.sleep(0.3)
+    # SQLite would wait five seconds for the reader.
+    async with asyncio.timeout(3):
+        await database.write(_insert("kept"))
+    assert not emptying.done()
+    reader.execute("COMMIT")
+    reader.close()
+    async with asyncio.timeout(3):
+        await emptying
+    files = (tmp_path / "a.db", tmp_path / "a.db-wal")
+    assert all(b"quagga" not in file.read_bytes() for file in files)
+    assert await database.read(_words) == ["kept"]
+    database.close()
+
+
+async def test_without_room_to_pack_a_file_it_is_left_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = Database(tmp_path / "a.db", _SCHEMA, 1)
+    await database.write(_insert("kept"))
+    files = (tmp_path / "a.db", tmp_path / "a.db-wal")
+    sizes = [file.stat().st_size for file in files]
+    monkeypatch.setattr(storage, "_RESERVE_BYTES", 1 << 60)
+    with pytest.raises(ServiceError, match="storage is full"):
+        await database.empty_log()
+    assert [file.stat().st_size for file in files] == sizes
+    # Whoever has less to write may still do so.
+    await database.write(_insert("too"))
+    assert await database.read(_words) == ["kept", "too"]
+    database.close()

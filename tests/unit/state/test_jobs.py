@@ -10,7 +10,8 @@ from remanence_server.domain.records import Kind
 from remanence_server.state.database import Database
 from remanence_server.state.entry_ids import EntryIds
 from remanence_server.state.jobs.model import Job, JobStatus, NewJob
-from remanence_server.state.jobs.store import JobStore, LeaseLostError, insert_jobs
+from remanence_server.state.jobs.rows import cancel_jobs, insert_jobs
+from remanence_server.state.jobs.store import JobStore, LeaseLostError
 
 _ALICE = Owner(Scope(), Track.USER, "alice")
 _DAY = date(2026, 5, 28)
@@ -132,11 +133,17 @@ async def test_the_last_job_of_a_cell_takes_the_cell_with_it(database: Database)
 
 async def test_finished_jobs_are_purged_by_age_and_others_are_not(database: Database) -> None:
     store = JobStore(database)
-    await _queue(database, _new(key="a"), _new(key="b"), _new(key="c"))
+    dropped, *_ = await _queue(database, *(_new(key=key) for key in "abcde"))
+    await database.write(lambda connection: cancel_jobs(connection, (dropped,), 100))
     await store.succeed(await _claim(store), (), 100)
     await store.succeed(await _claim(store), (), 200)
-    assert await store.purge_succeeded(150) == 1
-    assert len(await store.states_of_cell("mc_1")) == 2
+    await store.fail(await _claim(store), "X", "x", None, 100)
+    assert await store.purge_finished(150) == 2
+    assert [state.status for state in await store.states_of_cell("mc_1")] == [
+        JobStatus.SUCCEEDED,
+        JobStatus.DEAD_LETTER,
+        JobStatus.QUEUED,
+    ]
 
 
 async def test_a_flush_makes_waiting_retries_of_its_session_due(database: Database) -> None:
@@ -145,7 +152,8 @@ async def test_a_flush_makes_waiting_retries_of_its_session_due(database: Databa
     await store.fail(await _claim(store), "TIMEOUT", "too slow", 10_000, 10)
     assert await store.unfinished_cells(Scope(), "s") == ["mc_1"]
     assert await store.unfinished_cells(Scope(), "other") == []
-    await store.retry_now(["mc_1"], 20)
+    assert await store.hurry(Scope(), "s", {"episode"}, 20)
+    assert not await store.hurry(Scope(), "s", {"episode"}, 21)
     assert (await _claim(store, 20)).attempts == 2
 
 
@@ -207,11 +215,42 @@ async def test_a_job_behind_one_that_waits_after_a_failure_counts_as_failed(
     assert (await store.states_of_cell("mc_2"))[0].has_failed
 
 
+async def test_what_says_nothing_against_a_job_uses_up_none_of_its_attempts(
+    database: Database,
+) -> None:
+    store = JobStore(database)
+    await _queue(database, _new(attempts=2))
+    for number in range(5):
+        job = await _claim(store, 10 * number)
+        assert (job.attempts, job.waits) == (1, number)
+        await store.fail(job, "OUTAGE", "not now", 10 * (number + 1), 10 * number, True)
+    await store.fail(await _claim(store, 50), "RuntimeError", "its own fault", 60, 50)
+    job = await _claim(store, 60)
+    assert (job.attempts, job.waits) == (2, 0)
+
+
+async def test_three_kills_in_a_row_bury_a_job_and_the_others_go_on(database: Database) -> None:
+    store = JobStore(database)
+    poisoned, waiting = await _queue(database, _new(attempts=3), _new(cell="mc_2"))
+    for kill in range(1, 4):
+        assert (await _claim(store, kill)).job_id == poisoned
+        assert await store.recover(kill) == 1
+        state = (await store.states_of_cell("mc_1"))[0]
+        assert (state.attempts, state.last_error_code) == (kill, "CRASHED")
+        assert (state.status is JobStatus.DEAD_LETTER) == (kill == 3)
+    assert (await _claim(store, 3)).job_id == waiting
+
+
 async def test_a_restart_in_the_middle_of_an_outage_buries_nothing(database: Database) -> None:
     store = JobStore(database)
     await _queue(database, _new(attempts=1))
     job = await _claim(store)
-    await store.fail(job, "EXTERNAL_SERVICE_UNAVAILABLE", "storage is full", 20, 10)
+    await store.fail(job, "EXTERNAL_SERVICE_UNAVAILABLE", "storage is full", 20, 10, True)
     await _claim(store, 20)
     await store.recover(30)
-    assert (await store.states_of_cell("mc_1"))[0].status is JobStatus.QUEUED
+    state = (await store.states_of_cell("mc_1"))[0]
+    assert (state.status, state.attempts) == (JobStatus.QUEUED, 0)
+    # That excuses one stop, not one after the other.
+    await _claim(store, 30)
+    await store.recover(40)
+    assert (await store.states_of_cell("mc_1"))[0].status is JobStatus.DEAD_LETTER

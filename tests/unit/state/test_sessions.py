@@ -138,3 +138,26 @@ async def test_an_id_chosen_earlier_in_the_batch_takes_nothing_from_a_later_mess
     assert await store.append(_SCOPE, "s", [chosen, message("second")], _NOW) == 2
     contents = [entry.message.content for entry in await store.buffered(_SCOPE, "s")]
     assert contents == ["first", "second"]
+
+
+async def test_what_is_not_extracted_yet_is_still_unprocessed(database: Database) -> None:
+    store, jobs = SessionStore(database), JobStore(database)
+    await store.append(_SCOPE, "s", [message("a"), message("b"), message("c")], _NOW)
+    buffered = await store.buffered(_SCOPE, "s")
+    await store.cut([_plan(buffered[:1]), _plan(buffered[1:2], cell_id="mc_2")], _NOW)
+
+    async def unprocessed(*stages: str) -> list[object]:
+        return [m.content for m in await store.unprocessed(_SCOPE, "s", stages)]
+
+    assert await unprocessed("episode") == ["a", "b", "c"]
+    assert await unprocessed("another") == ["c"]
+    first = await jobs.claim(_NOW, 1_000)
+    assert first is not None
+    assert await unprocessed("episode") == ["a", "b", "c"]
+    await jobs.succeed(first, (), _NOW)
+    assert await unprocessed("episode") == ["b", "c"]
+    second = await jobs.claim(_NOW, 1_000)
+    assert second is not None
+    await jobs.fail(second, "REFUSED", "no", None, _NOW)
+    assert await unprocessed("episode") == ["b", "c"]
+    assert await store.unprocessed(Scope("other", "other"), "s", ("episode",)) == []

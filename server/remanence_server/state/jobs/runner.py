@@ -7,11 +7,15 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from remanence_server.providers.models.interface import FINAL, OUTAGES, FailureReason, ModelError
 from remanence_server.runtime.clock import Clock
 from remanence_server.runtime.errors import INTERNAL_ERROR_MESSAGE, ErrorCode, ServiceError
+from remanence_server.runtime.fault_points import FaultPoint, reach
 from remanence_server.runtime.faults import describe_fault
 from remanence_server.runtime.logging import get_logger
+from remanence_server.runtime.metrics import JobMetrics
 from remanence_server.runtime.supervision import Supervisor
+from remanence_server.runtime.tracing import NoTracing, Origins, Tracing
 from remanence_server.state.jobs.model import Job, JobState, JobStatus, NewJob
 from remanence_server.state.jobs.store import JobStore, LeaseLostError
 
@@ -23,6 +27,13 @@ Stage = Callable[[Job], Awaitable[Sequence[NewJob]]]
 _LONGEST_SLEEP_SECONDS = 5.0
 # Between two tries to write down a failure.
 _UNRECORDED_RETRY_SECONDS = 1.0
+
+# How an attempt can end, for the metrics.
+_SUCCEEDED, _RETRIED, _LEASE_LOST = "succeeded", "retried", "lease_lost"
+_OUTCOMES = (_SUCCEEDED, _RETRIED, JobStatus.DEAD_LETTER.value, _LEASE_LOST)
+
+# A disk or a service is out of order, or a page that a person has edited cannot be read.
+_CIRCUMSTANCES = (ErrorCode.EXTERNAL_SERVICE_UNAVAILABLE, ErrorCode.CONFLICT)
 
 _log = get_logger(__name__)
 
@@ -36,6 +47,15 @@ class RunnerPolicy:
     # The first retry waits this long, every further one twice as long, up to the limit.
     retry_backoff_seconds: float
     retry_backoff_limit_seconds: float = 300.0
+    # The limit for jobs that wait until a circumstance has passed: they go on soon after.
+    wait_limit_seconds: float = 60.0
+
+    def pause_seconds(self, job: Job, *, waits: bool) -> float:
+        """How long to pause after a failure; `waits` when it says nothing against the job."""
+        doublings = job.waits if waits else job.attempts - 1
+        limit = self.wait_limit_seconds if waits else self.retry_backoff_limit_seconds
+        # No power that would be larger than any limit: what waits may wait for days.
+        return min(self.retry_backoff_seconds * (1 << min(doublings, 30)), limit)
 
 
 @dataclass(slots=True, eq=False)
@@ -56,12 +76,22 @@ class JobRunner:
         clock: Clock,
         policy: RunnerPolicy,
         supervisor: Supervisor,
+        *,
+        metrics: JobMetrics | None = None,
+        tracing: Tracing | None = None,
     ) -> None:
         self._store = store
         self._stages = stages
         self._clock = clock
         self._policy = policy
         self._supervisor = supervisor
+        self._metrics = metrics or JobMetrics.of()
+        self._tracing = tracing or NoTracing()
+        self._origins = Origins(self._tracing)
+        for stage in stages:
+            self._metrics.duration_seconds.labels(stage)
+            for outcome in _OUTCOMES:
+                self._metrics.attempts.labels(stage, outcome)
         self._work_available = asyncio.Condition()
         self._wake_count = 0
         self._cell_waiters: dict[str, set[_Waiter]] = {}
@@ -69,8 +99,15 @@ class JobRunner:
         self._busy = 0
 
     async def start(self) -> None:
-        """Takes back what a dead process left, and starts the workers."""
+        """Takes back what a dead process left, and starts the workers.
+
+        What was given up for a wrong key or model name is tried again: it may be right now.
+        """
         recovered = await self._store.recover(self._clock.now_ms())
+        recovered += await self._store.retry_given_up(
+            FailureReason.CONFIGURATION, self._clock.now_ms()
+        )
+        reach(FaultPoint.START_RECOVERY)
         if recovered:
             _log.warning("jobs_recovered", count=recovered)
         for number in range(self._policy.workers):
@@ -84,11 +121,22 @@ class JobRunner:
             async with asyncio.timeout(grace_seconds), self._work_available:
                 await self._work_available.wait_for(lambda: not self._busy)
 
+    def asked_for(self, cell_id: str) -> None:
+        """Remembers, for traces, that the jobs of a cell are asked for by what runs here."""
+        self._origins.remember(cell_id)
+
     async def wake(self) -> None:
         """Says that there may be new work."""
         async with self._work_available:
             self._wake_count += 1
             self._work_available.notify_all()
+
+    async def announce(self, cell_id: str | None) -> None:
+        """Says that jobs have changed: of one cell, or of any with None."""
+        for each in self._cell_waiters if cell_id is None else (cell_id,):
+            self._tell(each)
+        # Following jobs, or the next of a serial key, may run now.
+        await self.wake()
 
     async def wait_for_stages(
         self, cell_id: str, stages: frozenset[str] | None, timeout_seconds: float | None
@@ -107,7 +155,7 @@ class JobRunner:
                     waiter.event.clear()
                     states = await self._store.states_of_cell(cell_id)
                     wanted = [s for s in states if stages is None or s.stage in stages]
-                    if all(s.status is JobStatus.SUCCEEDED or s.has_failed for s in wanted):
+                    if all(state.has_settled for state in wanted):
                         return wanted
                     await waiter.event.wait()
                     if waiter.trouble is not None:
@@ -129,11 +177,14 @@ class JobRunner:
             try:
                 job = await self._claim()
                 if job is not None:
-                    await self._run(job)
+                    reach(FaultPoint.JOB_CLAIMED)
+                outcome = None if job is None else await self._run(job)
             finally:
                 self._busy -= 1
             if job is not None:
-                await self._notify()
+                # One that failed may hold up jobs of other cells: their waiters are to know.
+                concerned = (_SUCCEEDED, _LEASE_LOST)
+                await self.announce(job.cell_id if outcome in concerned else None)
             elif self._stopping:
                 await self.wake()
             else:
@@ -161,30 +212,41 @@ class JobRunner:
                     lambda: self._stopping or self._wake_count != seen
                 )
 
-    async def _run(self, job: Job) -> None:
+    async def _run(self, job: Job) -> str:
+        """Runs a job; returns how the attempt ended, for the metrics."""
         heartbeat = asyncio.create_task(self._keep_lease(job))
+        attributes = {"remanence.job_id": job.job_id, "remanence.attempt": job.attempts}
+        origins = self._origins.of(job.cell_id)
         try:
-            following = await self._stages[job.stage](job)
-            await self._store.succeed(job, following, self._clock.now_ms())
+            with self._tracing.work(f"stage {job.stage}", origins, attributes):
+                with self._metrics.duration_seconds.labels(job.stage).time():
+                    following = await self._stages[job.stage](job)
+                reach(FaultPoint.STAGE_DONE)
+                await self._store.succeed(job, following, self._clock.now_ms())
+            reach(FaultPoint.JOB_SUCCEEDED)
+            outcome = _SUCCEEDED
         except LeaseLostError:
             _log.warning("job_lease_lost", job_id=job.job_id, stage=job.stage)
+            outcome = _LEASE_LOST
         except Exception as error:
-            await self._record_failure(job, error)
+            outcome = await self._record_failure(job, error)
         finally:
             heartbeat.cancel()
+        self._metrics.attempts.labels(job.stage, outcome).inc()
+        return outcome
 
-    async def _record_failure(self, job: Job, error: Exception) -> None:
+    async def _record_failure(self, job: Job, error: Exception) -> str:
+        """Writes down a failure; returns what became of the job, for the metrics."""
         if isinstance(error, ServiceError):
             code, text, hint = error.code.value, error.message, error.retry_after_seconds
+            if isinstance(error, ModelError):
+                code = error.failure.value
         else:
             # The text of a foreign exception may hold memory text: only its type is kept.
             code, text, hint = type(error).__name__, INTERNAL_ERROR_MESSAGE, None
-        retry_at_ms = None
-        if _is_outage(error) or (job.attempts < job.maximum_attempts and not _is_final(error)):
-            backoff = min(
-                self._policy.retry_backoff_seconds * 2 ** (job.attempts - 1),
-                self._policy.retry_backoff_limit_seconds,
-            )
+        retry_at_ms, waits = None, _is_circumstance(error)
+        if waits or (job.attempts < job.maximum_attempts and not _is_final(error)):
+            backoff = self._policy.pause_seconds(job, waits=waits)
             retry_at_ms = self._clock.now_ms() + int(max(backoff, hint or 0.0) * 1000)
         _log.warning(
             "job_attempt_failed",
@@ -197,16 +259,17 @@ class JobRunner:
         )
         while True:
             try:
-                await self._store.fail(job, code, text, retry_at_ms, self._clock.now_ms())
+                await self._store.fail(job, code, text, retry_at_ms, self._clock.now_ms(), waits)
             except LeaseLostError:
                 _log.warning("job_lease_lost", job_id=job.job_id, stage=job.stage)
+                return _LEASE_LOST
             except ServiceError as trouble:
                 # A full disk takes no failures either. Given up, the job would wait for its lease.
                 self._tell(job.cell_id, trouble)
                 if not self._stopping:
                     await asyncio.sleep(_UNRECORDED_RETRY_SECONDS)
                     continue
-            return
+            return _RETRIED if retry_at_ms is not None else JobStatus.DEAD_LETTER.value
 
     async def _keep_lease(self, job: Job) -> None:
         while True:
@@ -221,22 +284,20 @@ class JobRunner:
             waiter.trouble = trouble
             waiter.event.set()
 
-    async def _notify(self) -> None:
-        # Waiters of other cells too: a job of theirs may be behind the one that has just failed.
-        for cell_id in self._cell_waiters:
-            self._tell(cell_id)
-        # Following jobs, or the next of this serial key, may run now.
-        await self.wake()
 
-
-def _is_outage(error: Exception) -> bool:
-    """A trouble of a disk or a provider. It says nothing against the job, however long it lasts."""
-    return isinstance(error, ServiceError) and error.code is ErrorCode.EXTERNAL_SERVICE_UNAVAILABLE
+def _is_circumstance(error: Exception) -> bool:
+    """What says nothing against the job, however long it lasts: it waits until that has passed."""
+    if isinstance(error, ModelError):
+        return error.failure in OUTAGES
+    return isinstance(error, ServiceError) and error.code in _CIRCUMSTANCES
 
 
 def _is_final(error: Exception) -> bool:
     """A failure that another attempt cannot mend."""
+    if isinstance(error, ModelError):
+        return error.failure in FINAL
     return isinstance(error, ServiceError) and error.code in (
         ErrorCode.INVALID_INPUT,
         ErrorCode.UNSUPPORTED_FORMAT,
+        ErrorCode.PAYLOAD_TOO_LARGE,
     )

@@ -3,73 +3,47 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import apsw
 
-from remanence_server.domain.owners import Owner, Scope, Track
-from remanence_server.runtime.errors import ErrorCode
+from remanence_server.domain.owners import Scope
 from remanence_server.state.database import Database
-from remanence_server.state.jobs.model import Job, JobCounts, JobState, JobStatus, NewJob
+from remanence_server.state.deletions import is_under_way
+from remanence_server.state.jobs.claim import CLAIM, NEXT_AVAILABLE
+from remanence_server.state.jobs.model import (
+    Job,
+    JobCounts,
+    JobState,
+    JobStatus,
+    NewJob,
+    Wanted,
+)
+from remanence_server.state.jobs.rows import (
+    FRESH_BUDGET,
+    are_wanted,
+    claimed_job,
+    delete_cell_without_jobs,
+    insert_jobs,
+    want_stages,
+)
 
 # Failure texts are for operators; a longer one would be somebody's stack trace.
 _LONGEST_ERROR = 500
 
-# Of its serial key, which runs in order.
-_IS_FIRST = """
-NOT EXISTS (SELECT 1 FROM job AS earlier
-    WHERE earlier.serial_key = candidate.serial_key AND earlier.job_id < candidate.job_id
-      AND earlier.status IN ('queued', 'running'))
-"""
+# One claim in so many goes to what has been due longest, so that nothing starves behind jobs that
+# somebody waits for.
+_CLAIMS_PER_LONGEST_DUE = 4
 
-_CLAIM = f"""
-UPDATE job SET status = 'running', attempts = attempts + 1, lease_token = ?, lease_until_ms = ?
-WHERE job_id = (
-    SELECT candidate.job_id FROM job AS candidate
-    WHERE ((candidate.status = 'queued'
-            -- What was never tried waits for nothing, whatever a clock that was set back says.
-            AND (candidate.available_at_ms <= ? OR candidate.attempts = 0))
-           OR (candidate.status = 'running' AND candidate.lease_until_ms <= ?))
-      AND {_IS_FIRST}
-    ORDER BY candidate.job_id LIMIT 1)
-RETURNING job_id, stage, cell_id, app_id, project_id, track, owner_id, session_id, attempts,
-    maximum_attempts, lease_token, input_json, output_json
-"""
-
-
-# A stop in the middle of an outage says nothing against the job.
-_USED_UP = "attempts >= maximum_attempts AND coalesce(last_error_code, '') <> ?2"
+# It had failed for what says nothing against it and was being tried again. That excuses one stop.
+_EXCUSED = "waits > 0"
+_USED_UP = f"attempts >= maximum_attempts AND NOT ({_EXCUSED})"
+_LAST_IS_LEFT = "attempts = maximum_attempts - 1"
+_WAITS_FOR_RETRY = "status = 'queued' AND last_error_code IS NOT NULL"
 
 
 class LeaseLostError(Exception):
     """The job was given to somebody else, or is gone: what was just done must not count."""
-
-
-def insert_jobs(connection: apsw.Connection, jobs: Sequence[NewJob], now_ms: int) -> list[int]:
-    """Queues jobs inside the caller's transaction; returns their ids, in order."""
-    ids = []
-    for job in jobs:
-        connection.execute(
-            "INSERT INTO job (stage, serial_key, cell_id, app_id, project_id, track, owner_id,"
-            " session_id, status, maximum_attempts, input_json, available_at_ms, created_at_ms)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?)",
-            (
-                job.stage,
-                job.serial_key,
-                job.cell_id,
-                job.owner.scope.app_id,
-                job.owner.scope.project_id,
-                job.owner.track.value,
-                job.owner.owner_id,
-                job.session_id,
-                job.maximum_attempts,
-                job.input_json,
-                now_ms,
-                now_ms,
-            ),
-        )
-        ids.append(connection.last_insert_rowid())
-    return ids
 
 
 class JobStore:
@@ -77,35 +51,83 @@ class JobStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._claims = 0
 
     async def recover(self, now_ms: int) -> int:
         """Gives back what a dead process was running; its attempt counts. Returns how many.
 
+        The last attempt is made alone: a job is given up for its own doing only.
         Call it once, before the first claim, under the lock of the memory root.
         """
 
         def run(connection: apsw.Connection) -> int:
             connection.execute(
-                "UPDATE job SET lease_token = NULL, lease_until_ms = NULL, available_at_ms = ?1,"
+                "UPDATE job SET lease_token = NULL, lease_until_ms = NULL,"
+                " available_at_ms = min(available_at_ms, ?1),"
                 " last_error_code = 'CRASHED', last_error = 'the server stopped meanwhile',"
+                f" attempts = attempts - ({_EXCUSED}),"
+                f" alone = {_LAST_IS_LEFT} AND NOT ({_EXCUSED}), waits = 0,"
                 f" status = CASE WHEN {_USED_UP} THEN 'dead_letter' ELSE 'queued' END,"
                 f" finished_at_ms = CASE WHEN {_USED_UP} THEN ?1 END"
                 " WHERE status = 'running'",
-                (now_ms, ErrorCode.EXTERNAL_SERVICE_UNAVAILABLE.value),
+                (now_ms,),
+            )
+            return connection.changes()
+
+        return await self._database.write(run)
+
+    async def retry_given_up(self, error_code: str, now_ms: int) -> int:
+        """Gives dead letters of one code a fresh budget; returns how many there were."""
+
+        def run(connection: apsw.Connection) -> int:
+            connection.execute(
+                f"UPDATE job SET {FRESH_BUDGET} WHERE status = 'dead_letter'"
+                " AND finished_at_ms IS NOT NULL AND last_error_code = ?2",
+                (now_ms, error_code),
             )
             return connection.changes()
 
         return await self._database.write(run)
 
     async def claim(self, now_ms: int, lease_ms: int) -> Job | None:
-        """Takes the next job that may run, counts the attempt and leases it."""
-        token = uuid.uuid4().hex
+        """Takes the next job that may run, counts the attempt and leases it.
+
+        Jobs that somebody waits for come first; one claim in four goes to what is due longest.
+        """
+        self._claims += 1
+        values: dict[str, str | int] = {
+            "token": uuid.uuid4().hex,
+            "lease_until_ms": now_ms + lease_ms,
+            "now_ms": now_ms,
+            "longest_due": self._claims % _CLAIMS_PER_LONGEST_DUE == 0,
+        }
 
         def run(connection: apsw.Connection) -> Job | None:
-            row = connection.execute(_CLAIM, (token, now_ms + lease_ms, now_ms, now_ms)).fetchone()
-            return None if row is None else _job(row)
+            row = connection.execute(CLAIM, values).fetchone()
+            return None if row is None else claimed_job(row)
 
         return await self._database.write(run)
+
+    async def may_publish(self, job: Job) -> bool:
+        """Whether a job may write what it produced.
+
+        Raises LeaseLostError when the lease is no longer held. False while a deletion of the owner
+        is not through with the Markdown.
+        """
+
+        def run(connection: apsw.Connection) -> bool | None:
+            held = connection.execute(
+                "SELECT 1 FROM job WHERE job_id = ? AND lease_token = ?",
+                (job.job_id, job.lease_token),
+            ).get
+            if held is None:
+                return None
+            return not is_under_way(connection, job.owner)
+
+        allowed = await self._database.read(run)
+        if allowed is None:
+            raise LeaseLostError
+        return allowed
 
     async def extend(self, job: Job, lease_until_ms: int) -> None:
         """Renews the lease of a job that takes long."""
@@ -121,44 +143,48 @@ class JobStore:
     async def succeed(self, job: Job, following: Sequence[NewJob], now_ms: int) -> list[int]:
         """Marks a job done and queues what comes after it, in one transaction.
 
-        The cell goes when this was its last job. Returns the ids of the following jobs. Raises
-        LeaseLostError when the lease is no longer held.
+        What follows from a job that somebody waits for is wanted soon. The cell goes when this was
+        its last job. Returns the ids of the following jobs. Raises LeaseLostError when the lease is
+        no longer held.
         """
 
         def run(connection: apsw.Connection) -> list[int]:
-            connection.execute(
+            wanted = connection.execute(
                 "UPDATE job SET status = 'succeeded', finished_at_ms = ?, lease_token = NULL,"
                 " lease_until_ms = NULL, output_json = NULL, last_error_code = NULL,"
-                " last_error = NULL WHERE job_id = ? AND lease_token = ?",
+                " last_error = NULL WHERE job_id = ? AND lease_token = ? RETURNING wanted",
                 (now_ms, job.job_id, job.lease_token),
-            )
-            if not connection.changes():
+            ).get
+            if wanted is None:
                 raise LeaseLostError
-            ids = insert_jobs(connection, following, now_ms)
-            connection.execute(
-                "DELETE FROM memory_cell WHERE cell_id = ?1 AND NOT EXISTS ("
-                " SELECT 1 FROM job WHERE cell_id = ?1 AND status <> 'succeeded')",
-                (job.cell_id,),
-            )
+            soon = Wanted.SOON if wanted == Wanted.NOW else Wanted.NO
+            ids = insert_jobs(connection, following, now_ms, soon)
+            delete_cell_without_jobs(connection, job.cell_id)
             return ids
 
         return await self._database.write(run)
 
     async def fail(
-        self, job: Job, error_code: str, error: str, retry_at_ms: int | None, now_ms: int
+        self,
+        job: Job,
+        error_code: str,
+        error: str,
+        retry_at_ms: int | None,
+        now_ms: int,
+        waits: bool = False,
     ) -> None:
         """Puts a failed job back for `retry_at_ms`, or gives it up when that is None.
 
-        One that is put back though its budget is used up has a last attempt left.
+        With `waits` the failure says nothing against the job, and gives the attempt back. Raises
+        LeaseLostError when the lease is no longer held.
         """
+        dead = retry_at_ms is None
 
         def run(connection: apsw.Connection) -> None:
-            dead = retry_at_ms is None
             connection.execute(
                 "UPDATE job SET status = ?, available_at_ms = ?, finished_at_ms = ?,"
                 " lease_token = NULL, lease_until_ms = NULL, last_error_code = ?, last_error = ?,"
-                " attempts = CASE WHEN ? THEN attempts"
-                " ELSE max(1, min(attempts, maximum_attempts - 1)) END"
+                " attempts = attempts - ?, waits = iif(?, waits + 1, 0), alone = 0"
                 " WHERE job_id = ? AND lease_token = ?",
                 (
                     JobStatus.DEAD_LETTER.value if dead else JobStatus.QUEUED.value,
@@ -166,7 +192,8 @@ class JobStore:
                     now_ms if dead else None,
                     error_code,
                     error[:_LONGEST_ERROR],
-                    dead,
+                    waits,
+                    waits,
                     job.job_id,
                     job.lease_token,
                 ),
@@ -183,12 +210,8 @@ class JobStore:
         """
 
         def run(connection: apsw.Connection) -> int | None:
-            row = connection.execute(
-                "SELECT min(CASE WHEN status = 'running' THEN lease_until_ms"
-                " WHEN attempts = 0 THEN 0 ELSE available_at_ms END)"
-                f" FROM job AS candidate WHERE status IN ('queued', 'running') AND {_IS_FIRST}"
-            ).fetchone()
-            return None if row is None or row[0] is None else int(row[0])
+            at_ms = connection.execute(NEXT_AVAILABLE).get
+            return None if at_ms is None else int(at_ms)
 
         return await self._database.read(run)
 
@@ -198,9 +221,10 @@ class JobStore:
         def run(connection: apsw.Connection) -> list[JobState]:
             rows = connection.execute(
                 "SELECT job_id, stage, status, attempts, last_error_code, last_error,"
-                " status = 'queued' AND EXISTS (SELECT 1 FROM job AS earlier"
-                "   WHERE earlier.serial_key = job.serial_key AND earlier.job_id < job.job_id"
-                "     AND earlier.status = 'queued' AND earlier.last_error_code IS NOT NULL)"
+                " status = 'queued' AND EXISTS (SELECT 1 FROM job AS first"
+                "   WHERE first.serial_key = job.serial_key AND first.is_next = 1"
+                "     AND first.job_id <> job.job_id"
+                "     AND first.status = 'queued' AND first.last_error_code IS NOT NULL)"
                 " FROM job WHERE cell_id = ? ORDER BY job_id",
                 (cell_id,),
             )
@@ -225,91 +249,60 @@ class JobStore:
 
         return await self._database.read(run)
 
-    async def retry_now(self, cell_ids: Sequence[str], now_ms: int) -> int:
-        """Makes the waiting retries of some cells due at once; returns how many there were."""
+    async def hurry(
+        self, scope: Scope, session_id: str, stages: Collection[str], now_ms: int
+    ) -> bool:
+        """Says that somebody waits for some stages of a session: its jobs come before others.
 
-        def waiting(connection: apsw.Connection) -> int:
-            return sum(
-                connection.execute(
-                    "SELECT count(*) FROM job WHERE cell_id = ? AND status = 'queued'"
-                    " AND attempts > 0",
-                    (cell_id,),
-                ).get
-                for cell_id in cell_ids
+        Those that wait for another attempt get it at once. False when nothing had to be changed.
+        """
+
+        def is_urged(connection: apsw.Connection) -> bool:
+            return are_wanted(connection, scope, session_id, stages)
+
+        def run(connection: apsw.Connection) -> None:
+            want_stages(connection, scope, session_id, stages)
+            connection.execute(
+                "UPDATE job SET available_at_ms = ?, waits = 0, last_error_code = NULL,"
+                " last_error = NULL WHERE app_id = ? AND project_id = ? AND session_id = ?"
+                f" AND {_WAITS_FOR_RETRY}",
+                (now_ms, scope.app_id, scope.project_id, session_id),
             )
 
-        def run(connection: apsw.Connection) -> int:
-            before = connection.total_changes()
-            connection.executemany(
-                "UPDATE job SET available_at_ms = ?, last_error_code = NULL, last_error = NULL"
-                " WHERE cell_id = ? AND status = 'queued' AND attempts > 0",
-                [(now_ms, cell_id) for cell_id in cell_ids],
-            )
-            return connection.total_changes() - before
-
-        # Most flushes find none, and need not wait for a commit to know it.
-        return await self._database.write(run) if await self._database.read(waiting) else 0
+        # Most flushes find nothing to change, and need not wait for a commit to know it.
+        if await self._database.read(is_urged):
+            return False
+        await self._database.write(run)
+        return True
 
     async def counts(self) -> JobCounts:
-        """How many jobs are queued, running and dead."""
+        """How many jobs are queued, running and given up."""
 
         def run(connection: apsw.Connection) -> JobCounts:
-            rows = connection.execute(
-                "SELECT status, count(*) FROM job WHERE status <> 'succeeded' GROUP BY status"
+            unfinished, running, dead, waiting = (
+                int(connection.execute(f"SELECT count(*) FROM job WHERE {where}").get)
+                for where in (
+                    "status IN ('queued', 'running')",
+                    "status = 'running'",
+                    "status = 'dead_letter' AND finished_at_ms IS NOT NULL",
+                    _WAITS_FOR_RETRY,
+                )
             )
-            found = {str(status): int(str(count)) for status, count in rows}
-            retrying, reason = connection.execute(
-                "SELECT count(*), coalesce(max(last_error), '') FROM job"
-                " WHERE status = 'queued' AND last_error_code IS NOT NULL"
-            ).fetchall()[0]
-            return JobCounts(
-                found.get("queued", 0),
-                found.get("running", 0),
-                found.get("dead_letter", 0),
-                int(str(retrying)),
-                str(reason),
-            )
+            reason = connection.execute(
+                f"SELECT last_error FROM job WHERE {_WAITS_FOR_RETRY} LIMIT 1"
+            ).get
+            return JobCounts(unfinished - running, running, dead, waiting, str(reason or ""))
 
         return await self._database.read(run)
 
-    async def purge_succeeded(self, finished_before_ms: int) -> int:
-        """Deletes finished jobs from before an instant; returns how many."""
+    async def purge_finished(self, finished_before_ms: int) -> int:
+        """Deletes jobs that succeeded or were cancelled before an instant; returns how many."""
 
         def run(connection: apsw.Connection) -> int:
             connection.execute(
-                "DELETE FROM job WHERE status = 'succeeded' AND finished_at_ms < ?",
+                "DELETE FROM job WHERE status IN ('succeeded', 'cancelled') AND finished_at_ms < ?",
                 (finished_before_ms,),
             )
             return connection.changes()
 
         return await self._database.write(run)
-
-
-def _job(row: Sequence[object]) -> Job:
-    (
-        job_id,
-        stage,
-        cell_id,
-        app_id,
-        project_id,
-        track,
-        owner_id,
-        session_id,
-        attempts,
-        maximum_attempts,
-        lease_token,
-        input_json,
-        output_json,
-    ) = row
-    return Job(
-        job_id=int(str(job_id)),
-        stage=str(stage),
-        cell_id=str(cell_id),
-        owner=Owner(Scope(str(app_id), str(project_id)), Track(str(track)), str(owner_id)),
-        session_id=str(session_id),
-        attempts=int(str(attempts)),
-        maximum_attempts=int(str(maximum_attempts)),
-        lease_token=str(lease_token),
-        input_json=None if input_json is None else str(input_json),
-        output_json=None if output_json is None else str(output_json),
-    )
