@@ -30,16 +30,15 @@ from remanence_server.domain.records import (
 )
 from remanence_server.markdown.block_entries import EntryError, encode_case, encode_episode
 from remanence_server.markdown.disk import (
-    FaultPoint,
     FileStamp,
     append_durably,
-    no_fault,
     replace_durably,
     stamp_of,
     storage_errors,
     sync_file,
     truncate_durably,
 )
+from remanence_server.markdown.durable_names import sync_names
 from remanence_server.markdown.facts import encode_fact, group_facts
 from remanence_server.markdown.headers import (
     MAXIMUM_FILE_BYTES,
@@ -82,10 +81,9 @@ class WrittenEntry:
 class DailyFiles:
     """The daily files under a root. Methods block; they may be called from any thread."""
 
-    def __init__(self, paths: MemoryPaths, zone: tzinfo, fault: FaultPoint = no_fault) -> None:
+    def __init__(self, paths: MemoryPaths, zone: tzinfo) -> None:
         self._paths = paths
         self._zone = zone
-        self._fault = fault
         self._known = KnownFiles()
         self._locks = tuple(threading.Lock() for _ in range(_LOCKS))
 
@@ -118,20 +116,26 @@ class DailyFiles:
             files = self._day_files(owner, kind, day)
             return max((known.last_sequence for _, known in files), default=0)
 
-    def remove(self, owner: Owner, kind: Kind, entry_ids: Iterable[str]) -> frozenset[str]:
+    def remove(
+        self, owner: Owner, kind: Kind, entry_ids: Iterable[str], *, everywhere: bool = False
+    ) -> frozenset[str]:
         """Removes entries; only their ids stay, so that a late write cannot bring them back.
 
-        Returns the ids that were there. What is broken under such an id goes too.
+        Returns the ids that were there. What is broken under such an id goes too. With
+        `everywhere`, also from files of other days than those that the ids name.
         """
         wanted = set(entry_ids)
         removed: set[str] = set()
         with storage_errors():
-            for file in list(self._files_of(owner, kind, wanted)):
+            for file in list(self._files_of(owner, kind, wanted, everywhere=everywhere)):
                 assert file.day is not None  # noqa: S101 - daily files only
                 with self._lock_of(owner, kind, file.day):
                     known = self._known.look(file)
                     if known is not None:
                         here = wanted & (known.ids | known.fragments)
+                        if wanted & known.removed:
+                            # Whoever removed them may not have come to the sync.
+                            sync_names(self._paths.root, file.path)
                         self._cut(file, here, keep_ids=True)
                         removed |= here
         return frozenset(removed)
@@ -164,8 +168,9 @@ class DailyFiles:
             wanted = known.ids & ids
             if not wanted or not known.usable:
                 continue
-            # Whoever wrote it may have been killed before its sync.
+            # Whoever wrote it may have been killed before its syncs, or one of them has failed.
             sync_file(file.path)
+            sync_names(self._paths.root, file.path)
             daily = load_daily(file)
             for span in daily.skeleton.entries:
                 if span.entry_id not in wanted:
@@ -203,7 +208,8 @@ class DailyFiles:
             known = KnownFile.new()
             header = render_daily_header(file, large=len(data) > MAXIMUM_FILE_BYTES // 2)
             data = header.encode() + data
-            stamp = replace_durably(self._paths.root, file.path, data, None, self._fault)
+            stamp = replace_durably(self._paths.root, file.path, data, None)
+            known.is_named = True
         if stamp is None:
             self._known.forget(file.path)
             return None
@@ -224,8 +230,12 @@ class DailyFiles:
             expected = stamp_of(file.path)
         if expected is None:
             return None
+        if not known.is_named:
+            # Its first entry may still be on its way to the disk.
+            sync_names(self._paths.root, file.path)
+            known.is_named = True
         blank_line = b"\n" if known.ends_line else b"\n\n"
-        return append_durably(file.path, blank_line + data, expected, self._fault)
+        return append_durably(file.path, blank_line + data, expected)
 
     def _cut(self, file: MemoryFile, ids: set[str], *, keep_ids: bool) -> None:
         """Takes entries and fragments out of a file; everything else stays as it is.
@@ -248,7 +258,7 @@ class DailyFiles:
                 text = text[: span.start] + mark + text[span.end :]
             data = text.encode("utf-8", "surrogateescape")
             root = self._paths.root
-            if replace_durably(root, file.path, data, daily.stamp, self._fault) is not None:
+            if replace_durably(root, file.path, data, daily.stamp) is not None:
                 return
         raise _busy()
 
@@ -274,9 +284,11 @@ class DailyFiles:
                 return found
             number += 1
 
-    def _files_of(self, owner: Owner, kind: Kind, ids: set[str]) -> Iterator[MemoryFile]:
+    def _files_of(
+        self, owner: Owner, kind: Kind, ids: set[str], *, everywhere: bool
+    ) -> Iterator[MemoryFile]:
         days = {i.split("_")[1] for i in ids if entry_sequence(i) is not None}
-        any_day = any(entry_sequence(entry_id) is None for entry_id in ids)
+        any_day = everywhere or any(entry_sequence(entry_id) is None for entry_id in ids)
         for file in self._paths.daily_files(owner, kind):
             if any_day or f"{file.day:%Y%m%d}" in days:
                 yield file

@@ -8,36 +8,20 @@ import fcntl
 import os
 import secrets
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from remanence_server.markdown.durable_names import make_folders, sync_names
 from remanence_server.markdown.paths import WORK_FOLDER
 from remanence_server.runtime.errors import ErrorCode, ServiceError
-
-# Names of the points where a test may stop or kill the process.
-FaultPoint = Callable[[str], None]
-BETWEEN_TEMPORARY_AND_RENAME = "markdown.between_temporary_and_rename"
-AFTER_APPEND_BEFORE_SYNC = "markdown.after_append_before_sync"
+from remanence_server.runtime.fault_points import FaultPoint, is_armed, reach
+from remanence_server.runtime.storage import StorageReason, reason_of, storage_trouble
 
 # Inside the work folder: out of sight of scans, on the same disk, and quickly emptied.
 _TEMPORARY_FOLDER = "markdown"
 _TEMPORARY_SUFFIX = ".tmp"
-_RETRY_AFTER_SECONDS = 5.0
-_MESSAGES = {
-    errno.ENOSPC: "storage is full",
-    errno.EDQUOT: "storage is full",
-    errno.EFBIG: "storage is full",
-    errno.EROFS: "storage is read-only",
-    errno.EACCES: "storage is read-only",
-    errno.EPERM: "storage is read-only",
-}
-
-
-def no_fault(name: str) -> None:
-    """The fault point of production: nothing happens."""
-    del name
 
 
 @contextlib.contextmanager
@@ -51,12 +35,7 @@ def storage_errors(*, missing_passes: bool = False) -> Iterator[None]:
     except OSError as error:
         if missing_passes and isinstance(error, FileNotFoundError):
             raise
-        message = _MESSAGES.get(error.errno or 0, "storage has failed")
-        raise ServiceError(
-            ErrorCode.EXTERNAL_SERVICE_UNAVAILABLE,
-            message,
-            retry_after_seconds=_RETRY_AFTER_SECONDS,
-        ) from error
+        raise storage_trouble(reason_of(error)) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +52,7 @@ class FileStamp:
         return cls(status.st_ino, status.st_size, status.st_mtime_ns)
 
 
-def stamp_of(path: Path) -> FileStamp | None:
+def stamp_of(path: Path | str) -> FileStamp | None:
     """The stamp of a file; None when there is no such file."""
     try:
         return FileStamp.of(os.lstat(path))
@@ -113,27 +92,14 @@ def sync_descriptor(descriptor: int) -> None:
         os.fsync(descriptor)
 
 
-def sync_folder(folder: Path) -> None:
-    """Makes the names in a folder durable."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def make_folder(root: Path, folder: Path) -> tuple[Path, ...]:
-    """Makes a folder and its parents below the root; returns those whose names must be synced.
+def make_folder(root: Path, folder: Path) -> None:
+    """Makes a folder and its parents below the root, for `sync_names` to make durable.
 
     Raises ServiceError when a link on the way leads out of the root, and when the root is missing:
     its disk may not be mounted, and what is written in its place would be hidden later.
     """
     if not root.is_dir():
-        raise ServiceError(
-            ErrorCode.EXTERNAL_SERVICE_UNAVAILABLE,
-            "storage is missing",
-            retry_after_seconds=_RETRY_AFTER_SECONDS,
-        )
+        raise storage_trouble(StorageReason.MISSING)
     missing: list[Path] = []
     present = folder
     while not present.is_dir():
@@ -144,9 +110,7 @@ def make_folder(root: Path, folder: Path) -> tuple[Path, ...]:
         raise ServiceError(
             ErrorCode.CONFIGURATION_ERROR, "a folder of the memory leads outside the memory root"
         )
-    for path in reversed(missing):
-        path.mkdir(exist_ok=True)
-    return tuple(path.parent for path in missing)
+    make_folders(missing[::-1])
 
 
 def write_all(descriptor: int, data: bytes) -> None:
@@ -156,13 +120,11 @@ def write_all(descriptor: int, data: bytes) -> None:
         view = view[os.write(descriptor, view) :]
 
 
-def append_durably(
-    path: Path, data: bytes, expected: FileStamp, fault: FaultPoint = no_fault
-) -> FileStamp | None:
+def append_durably(path: Path, data: bytes, expected: FileStamp) -> FileStamp | None:
     """Appends to an existing file and syncs it. On an error the file is as it was before.
 
-    Returns the new stamp, or None, with nothing written, when the file is no longer the one
-    `expected`: a person has saved it meanwhile.
+    Returns the new stamp; None when a person has saved the file meanwhile. It may have been written
+    to then, and a look at it says what is there.
     """
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -171,9 +133,14 @@ def append_durably(
     try:
         if FileStamp.of(os.fstat(descriptor)) != expected:
             return None
+        size = expected.size + len(data)
         try:
+            if is_armed(FaultPoint.MARKDOWN_HALF_APPENDED):
+                write_all(descriptor, data[: len(data) // 2])
+                reach(FaultPoint.MARKDOWN_HALF_APPENDED)
+                data = data[len(data) // 2 :]
             write_all(descriptor, data)
-            fault(AFTER_APPEND_BEFORE_SYNC)
+            reach(FaultPoint.MARKDOWN_APPENDED)
             sync_descriptor(descriptor)
         except OSError:
             # After a failed sync the pages count as clean: only taking the bytes back makes sure
@@ -183,8 +150,10 @@ def append_durably(
             raise
         stamp = FileStamp.of(os.fstat(descriptor))
         named = stamp_of(path)
-        # An editor that renamed its copy over ours has taken the name; what we wrote has none.
-        return stamp if named is not None and named.inode == stamp.inode else None
+        # An editor that renamed its copy over ours has taken the name; what we wrote has none. One
+        # that writes into the file shows by its size: the stamp would pass its words off as known.
+        is_ours = named is not None and named.inode == stamp.inode and stamp.size == size
+        return stamp if is_ours else None
     finally:
         os.close(descriptor)
 
@@ -213,13 +182,14 @@ def replace_durably(
     path: Path,
     data: bytes,
     expected: FileStamp | None,
-    fault: FaultPoint = no_fault,
+    before_rename: FaultPoint = FaultPoint.MARKDOWN_TEMPORARY_WRITTEN,
 ) -> FileStamp | None:
     """Puts a whole new file in the place of `expected` (None: there is none yet), atomically.
 
     Returns the new stamp, or None, with nothing changed, when the file at `path` is not `expected`.
+    When it raises, the file may be there, with a name that is not durable: see `sync_names`.
     """
-    touched = make_folder(root, path.parent)
+    make_folder(root, path.parent)
     work_folder = root / WORK_FOLDER / _TEMPORARY_FOLDER
     make_folder(root, work_folder)
     temporary = work_folder / f"{secrets.token_hex(8)}{_TEMPORARY_SUFFIX}"
@@ -228,9 +198,11 @@ def replace_durably(
         try:
             write_all(descriptor, data)
             sync_descriptor(descriptor)
+            # Not read under the new name: somebody may have changed the file there already.
+            stamp = FileStamp.of(os.fstat(descriptor))
         finally:
             os.close(descriptor)
-        fault(BETWEEN_TEMPORARY_AND_RENAME)
+        reach(before_rename)
         if stamp_of(path) != expected:
             temporary.unlink()
             return None
@@ -239,10 +211,9 @@ def replace_durably(
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise
-    for folder in (path.parent, *touched):
-        sync_folder(folder)
-    # Somebody may have removed it again already; it was written all the same.
-    return stamp_of(path) or FileStamp(0, len(data), 0)
+    reach(FaultPoint.MARKDOWN_RENAMED)
+    sync_names(root, path)
+    return stamp
 
 
 def remove_temporary_files(root: Path) -> int:

@@ -29,6 +29,8 @@ class KnownFile:
     # Bytes up to an unfinished line at the end, and whether a line break ends them.
     end: int
     ends_line: bool
+    # Whether this process has seen to it that the name outlives a power loss.
+    is_named: bool = False
     # The highest number among all of these ids; 0 when none has one.
     last_sequence: int = 0
 

@@ -12,16 +12,11 @@ from remanence_server.domain.owners import Owner
 from remanence_server.domain.records import AgentSkill, Profile
 from remanence_server.markdown.block_entries import EntryError
 from remanence_server.markdown.daily_files import WrittenEntry
-from remanence_server.markdown.disk import (
-    FaultPoint,
-    no_fault,
-    replace_durably,
-    storage_errors,
-    sync_folder,
-)
+from remanence_server.markdown.disk import replace_durably, storage_errors
+from remanence_server.markdown.durable_names import sync_folder, sync_names
 from remanence_server.markdown.front_matter import FrontMatterError
 from remanence_server.markdown.paths import MemoryFile, MemoryPaths
-from remanence_server.markdown.profile_page import render_profile
+from remanence_server.markdown.profile_page import has_notes, render_profile
 from remanence_server.markdown.reader import (
     ParsedFile,
     content_hash,
@@ -31,6 +26,7 @@ from remanence_server.markdown.reader import (
 )
 from remanence_server.markdown.skill_page import render_skill
 from remanence_server.runtime.errors import ErrorCode, ServiceError
+from remanence_server.runtime.fault_points import FaultPoint
 
 _LOCKS = 64
 _ATTEMPTS = 5
@@ -40,10 +36,9 @@ _BROKEN = "the Markdown file was edited by hand and cannot be read; repair it, o
 class Pages:
     """The profile and skill files under a root. Methods block; any thread may call them."""
 
-    def __init__(self, paths: MemoryPaths, zone: tzinfo, fault: FaultPoint = no_fault) -> None:
+    def __init__(self, paths: MemoryPaths, zone: tzinfo) -> None:
         self._paths = paths
         self._zone = zone
-        self._fault = fault
         self._locks = tuple(threading.Lock() for _ in range(_LOCKS))
 
     def write_profile(self, profile: Profile, expected_hash: str | None = None) -> WrittenEntry:
@@ -80,10 +75,22 @@ class Pages:
                 pages.append(parse_file(file, self._zone))
         return tuple(pages)
 
+    def sync_profile(self, owner: Owner) -> None:
+        """Makes durable what is there: whoever wrote it may not have come to the sync."""
+        path = self._paths.profile(owner).path
+        with self._lock_of(owner), storage_errors():
+            if path.exists():
+                sync_names(self._paths.root, path)
+
     def remove_profile(self, owner: Owner) -> bool:
         """Removes the profile of a user; False when there was none."""
         with self._lock_of(owner):
             return _remove(self._paths.profile(owner).path)
+
+    def has_profile_notes(self, owner: Owner) -> bool:
+        """Whether the profile page of a user has lines of a person that are no items."""
+        page = load_page(self._paths.profile(owner))
+        return page.text is not None and has_notes(page.text)
 
     def remove_skill(self, owner: Owner, name: str) -> bool:
         """Removes the skill file of this name; False when there was none.
@@ -137,7 +144,11 @@ class Pages:
                 except (FrontMatterError, EntryError):
                     raise ServiceError(ErrorCode.CONFLICT, _BROKEN) from None
                 stamp = replace_durably(
-                    self._paths.root, file.path, text.encode(), page.stamp, self._fault
+                    self._paths.root,
+                    file.path,
+                    text.encode(),
+                    page.stamp,
+                    FaultPoint.PROFILE_TEMPORARY_WRITTEN,
                 )
                 if stamp is not None:
                     record = decode_page(file, text, self._zone)
@@ -151,9 +162,12 @@ class Pages:
 
 def _remove(path: Path) -> bool:
     with storage_errors():
+        removed = True
         try:
             path.unlink()
         except (FileNotFoundError, NotADirectoryError):
-            return False
-        sync_folder(path.parent)
-        return True
+            removed = False
+        # Whoever removed it before may not have come to the sync.
+        if path.parent.is_dir():
+            sync_folder(path.parent)
+        return removed

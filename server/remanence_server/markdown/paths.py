@@ -160,14 +160,38 @@ class MemoryPaths:
         `on_unreadable` is told of folders that cannot be listed: what was known of them must be
         kept. By default such a folder raises ServiceError. A missing root always does.
         """
-        if not os.path.isdir(self.root):  # noqa: PTH112 - False, not an error, without access
-            refuse_folder(self.root)
+        self._check_root()
         for app in _folders(self.root, on_unreadable):
             for project in _folders(app, on_unreadable):
                 for track_folder in _folders(project, on_unreadable):
                     track = _TRACK_OF_FOLDER.get(track_folder.name)
                     if track is not None:
                         yield from self._track_files(track_folder, track, on_unreadable)
+
+    def owner_folders(self, owner: Owner) -> Iterator[Path]:
+        """The folders of an owner that exist, under whatever name a disk gave them.
+
+        Raises ServiceError for a missing root and a folder on the way that cannot be listed.
+        """
+        self._check_root()
+        for app in _folders(self.root, refuse_folder):
+            if _scope_of(app.name, "app") != owner.scope.app_id:
+                continue
+            for project in _folders(app, refuse_folder):
+                if _scope_of(project.name, "project") != owner.scope.project_id:
+                    continue
+                for folder in _folders(project / _TRACK_FOLDER[owner.track], refuse_folder):
+                    if decode_name(folder.name) == owner.owner_id:
+                        yield folder
+
+    def owner_files(self, owner: Owner) -> Iterator[MemoryFile]:
+        """The memory files of an owner; see `owner_folders`."""
+        for folder in self.owner_folders(owner):
+            yield from self._owner_files(folder, owner, owner.track, refuse_folder)
+
+    def _check_root(self) -> None:
+        if not os.path.isdir(self.root):  # noqa: PTH112 - False, not an error, without access
+            refuse_folder(self.root)
 
     def _track_files(
         self, track_folder: Path, track: Track, on_unreadable: UnreadableFolder

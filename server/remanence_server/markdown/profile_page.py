@@ -125,6 +125,12 @@ def decode_profile(file: MemoryFile, text: str, zone: tzinfo) -> Profile:
     return Profile(owner=file.owner, data=data, timestamp_ms=timestamp_ms)
 
 
+def has_notes(text: str) -> bool:
+    """Whether a page has lines of a person. Raises FrontMatterError or EntryError."""
+    front_matter = read_front_matter(text)
+    return any(section.notes for section in _take_apart(text[front_matter.body_start :]).sections)
+
+
 def _body(
     file: MemoryFile,
     shown: Mapping[str, Any],

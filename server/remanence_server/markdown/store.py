@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, tzinfo
 from pathlib import Path
@@ -9,7 +10,8 @@ from pathlib import Path
 from remanence_server.domain.owners import Owner
 from remanence_server.domain.records import AgentSkill, Kind, Profile
 from remanence_server.markdown.daily_files import DailyFiles, DailyRecord, WrittenEntry
-from remanence_server.markdown.disk import FaultPoint, no_fault, remove_temporary_files
+from remanence_server.markdown.disk import remove_temporary_files, storage_errors
+from remanence_server.markdown.durable_names import sync_folder
 from remanence_server.markdown.pages import Pages
 from remanence_server.markdown.paths import (
     MemoryFile,
@@ -19,6 +21,7 @@ from remanence_server.markdown.paths import (
 )
 from remanence_server.markdown.reader import ParsedFile, parse_file
 from remanence_server.runtime.errors import ErrorCode, ServiceError
+from remanence_server.runtime.write_gate import WriteGate
 
 
 class MarkdownStore:
@@ -35,12 +38,13 @@ class MarkdownStore:
         zone: tzinfo,
         *,
         folds_case: bool | None = None,
-        fault: FaultPoint = no_fault,
     ) -> None:
+        # Every write goes through it, so that a backup can have a moment without any.
+        self.gate = WriteGate()
         self._paths = MemoryPaths(root, folds_case)
         self._zone = zone
-        self._daily = DailyFiles(self._paths, zone, fault)
-        self._pages = Pages(self._paths, zone, fault)
+        self._daily = DailyFiles(self._paths, zone)
+        self._pages = Pages(self._paths, zone)
 
     @property
     def root(self) -> Path:
@@ -54,18 +58,30 @@ class MarkdownStore:
         was removed, or that a person left broken, are not written and not in the answer. On an
         error the entries of one file are all written or none; a repeat is safe.
         """
-        return self._daily.append(records)
+        with self.gate.writing():
+            return self._daily.append(records)
 
     def last_sequence(self, owner: Owner, kind: Kind, day: date) -> int:
         """The highest sequence number among the entry ids of a day; 0 if there are none."""
         return self._daily.last_sequence(owner, kind, day)
 
-    def remove_entries(self, owner: Owner, kind: Kind, entry_ids: Iterable[str]) -> frozenset[str]:
+    def remove_entries(
+        self, owner: Owner, kind: Kind, entry_ids: Iterable[str], *, everywhere: bool = False
+    ) -> frozenset[str]:
         """Removes entries of daily files; returns the ids that were there.
 
-        The ids stay used up: a write that comes late does not bring an entry back.
+        The ids stay used up: a write that comes late does not bring an entry back. `everywhere`
+        looks into files of other days too, where a person may have moved entries.
         """
-        return self._daily.remove(owner, kind, entry_ids)
+        with self.gate.writing():
+            return self._daily.remove(owner, kind, entry_ids, everywhere=everywhere)
+
+    def remove_owner(self, owner: Owner) -> None:
+        """Removes the folder of an owner with everything in it, whoever wrote it."""
+        with self.gate.writing(), storage_errors():
+            for folder in self.owner_folders(owner):
+                shutil.rmtree(folder)
+                sync_folder(folder.parent)
 
     def write_profile(self, profile: Profile, expected_hash: str | None = None) -> WrittenEntry:
         """Writes a user's profile; a person's own front-matter keys, comments and notes stay.
@@ -74,7 +90,8 @@ class MarkdownStore:
         the page it is based on, "" for none) a page that a person changed since is not overwritten.
         Raises ServiceError CONFLICT then, and when the page that is there cannot be read.
         """
-        return self._pages.write_profile(profile, expected_hash)
+        with self.gate.writing():
+            return self._pages.write_profile(profile, expected_hash)
 
     def read_profile(self, owner: Owner) -> Profile | None:
         """A user's profile; None when there is none.
@@ -95,13 +112,23 @@ class MarkdownStore:
         page = self._pages.read_profile(owner)
         return page.records[0].content_hash if page is not None and page.records else ""
 
+    def sync_profile(self, owner: Owner) -> None:
+        """Makes durable what an earlier write of a user's profile left, had it no time to do so."""
+        self._pages.sync_profile(owner)
+
     def remove_profile(self, owner: Owner) -> bool:
         """Removes a user's profile; False when there was none."""
-        return self._pages.remove_profile(owner)
+        with self.gate.writing():
+            return self._pages.remove_profile(owner)
+
+    def has_profile_notes(self, owner: Owner) -> bool:
+        """Whether a user's profile page has lines of a person that are not part of the profile."""
+        return self._pages.has_profile_notes(owner)
 
     def write_skill(self, skill: AgentSkill, expected_hash: str | None = None) -> WrittenEntry:
         """Writes a skill over the agent's one of that name; like `write_profile` otherwise."""
-        return self._pages.write_skill(skill, expected_hash)
+        with self.gate.writing():
+            return self._pages.write_skill(skill, expected_hash)
 
     def read_skills(self, owner: Owner) -> tuple[AgentSkill, ...]:
         """An agent's skills, by folder name; pages that cannot be read are left out."""
@@ -114,7 +141,8 @@ class MarkdownStore:
 
     def remove_skill(self, owner: Owner, name: str) -> bool:
         """Removes an agent's skill; False when there was none."""
-        return self._pages.remove_skill(owner, name)
+        with self.gate.writing():
+            return self._pages.remove_skill(owner, name)
 
     def files(self, on_unreadable: UnreadableFolder = refuse_folder) -> Iterator[MemoryFile]:
         """Every memory file under the root; links and files that are not ours are skipped.
@@ -123,6 +151,17 @@ class MarkdownStore:
         by default they raise ServiceError. A missing root always does.
         """
         return self._paths.files(on_unreadable)
+
+    def owner_folders(self, owner: Owner) -> tuple[Path, ...]:
+        """The folders of an owner: one, unless it was copied from a disk that folds case.
+
+        A missing root, and a folder on the way that cannot be listed, raise ServiceError.
+        """
+        return tuple(self._paths.owner_folders(owner))
+
+    def owner_files(self, owner: Owner) -> Iterator[MemoryFile]:
+        """The memory files of an owner; like `files` otherwise."""
+        return self._paths.owner_files(owner)
 
     def identify(self, path: Path) -> MemoryFile | None:
         """Whose file a path under the root is; None when it is none of ours. For watchers."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,6 +30,8 @@ class Follower:
     catalogue: Catalogue
     projector: Projector
     supervisor: Supervisor
+    # Reads all of the Markdown into a catalogue that has not been filled.
+    fill: Callable[[], Awaitable[object]]
     watch: bool
     scan_interval_seconds: float
     quiesced: bool = False
@@ -50,12 +53,10 @@ class Follower:
     async def _scan(self) -> None:
         scan = Scan(self.markdown, self.catalogue, self.projector)
         while not self._stop.is_set():
-            saw_everything = await scan.run()
-            if saw_everything and self.catalogue.was_reset:
-                # Only once all that was found is in the catalogue is it complete.
-                await self.projector.wait_until_visible()
-                await self.catalogue.mark_filled()
-                await self.catalogue.prune_vectors()
+            if self.catalogue.was_reset:
+                await self.fill()
+            else:
+                await scan.run()
             try:
                 async with asyncio.timeout(self.scan_interval_seconds):
                     await self._stop.wait()
@@ -75,7 +76,7 @@ class Follower:
             files = [file for path in paths if (file := self.markdown.identify(path))]
             for file in files:
                 self.projector.submit_file(file.path)
-            if any(path.suffix != _FILE_SUFFIX for path in paths):
+            if any(path.suffix != _FILE_SUFFIX for path in paths) and not self.catalogue.was_reset:
                 # A folder came, went or moved, and brought or took files without naming them.
                 await scan.run()
 

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from remanence_server.domain.owners import Owner
 from remanence_server.index.catalogue.changes import ChangeSet, IndexedPassage, RemovedPassage
 from remanence_server.index.catalogue.interface import Catalogue
+from remanence_server.index.damage import IndexDamagedError
 from remanence_server.index.dense.interface import DenseIndex, group_by_partition
 from remanence_server.index.lexical.interface import LexicalDocument, LexicalIndex
 from remanence_server.index.partitions import partition_key
 from remanence_server.providers.embeddings.interface import Embedder
+from remanence_server.runtime.fault_points import FaultPoint, reach
 
 # Passages fed or embedded in one step: large enough to be efficient, small enough that what waits
 # behind is not kept waiting.
 _BATCH = 512
 _EMBEDDING_BATCH = 64
+# So many batches refused in a row are no fault of their texts.
+_FAILURES_OF_AN_OUTAGE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,7 @@ class Indexer:
         if not change.added and not change.removed:
             return
         await self._apply_lexical(change.stamp, change.added, change.removed)
+        reach(FaultPoint.LEXICAL_APPLIED)
         await self._remove_dense(change.removed)
         await self._add_known_vectors([passage for passage in change.added if passage.dense])
 
@@ -69,20 +74,52 @@ class Indexer:
             seen = added[-1].stamp
             await self._apply_lexical(seen, added, ())
 
-    async def embed_waiting(self) -> int:
-        """Embeds passages that have no vector yet; returns how many were done."""
-        done = 0
-        while waiting := await self.catalogue.passages_without_vector(_EMBEDDING_BATCH):
-            await self._embed(
-                [passage.passage_id for passage in waiting], [passage.text for passage in waiting]
-            )
-            done += len(waiting)
+    async def embed_waiting(self, on_done: Callable[[int], None] = lambda _: None) -> int:
+        """Embeds passages that have no vector yet; returns how many were done.
+
+        A batch that the model refuses does not keep the others waiting: it is tried again with the
+        next call. Raises what the model raised last.
+        """
+        done = after = failures = 0
+        failure: Exception | None = None
+        while failures < _FAILURES_OF_AN_OUTAGE and (
+            waiting := await self.catalogue.passages_without_vector(_EMBEDDING_BATCH, after)
+        ):
+            after = waiting[-1].passage_id
+            try:
+                await self._embed(
+                    [passage.passage_id for passage in waiting],
+                    [passage.text for passage in waiting],
+                )
+            except IndexDamagedError:
+                raise
+            except Exception as error:
+                failure, failures = error, failures + 1
+            else:
+                done, failures = done + len(waiting), 0
+                on_done(len(waiting))
+        if failure is not None:
+            raise failure
         return done
 
     async def commit(self) -> None:
         """Makes the lexical index durable, and drops what was only kept for it."""
         await self.lexical.commit()
+        reach(FaultPoint.INDEX_COMMITTED)
         await self.catalogue.forget_deletions(await self.lexical.committed_stamp())
+
+    async def expunge(self) -> None:
+        """Leaves nothing of what was deleted in any file of the index, durably.
+
+        Raises ServiceError when that cannot be done now.
+        """
+        await self.lexical.expunge()
+        await self.catalogue.forget_deletions(await self.lexical.committed_stamp())
+        if not self.catalogue.was_reset:
+            # What a text means can be guessed from its vector. A catalogue that is being filled
+            # does not know yet which ones it needs; the others are dropped when it is.
+            await self.catalogue.prune_vectors()
+        await self.catalogue.expunge()
 
     async def _apply_lexical(
         self, stamp: int, added: Iterable[IndexedPassage], removed: Iterable[RemovedPassage]
@@ -112,6 +149,7 @@ class Indexer:
             vectors = await self.embedder.embed_passages(texts[batch])
             async with self._storing:
                 stored = await self.catalogue.save_vectors(passage_ids[batch], vectors)
+                reach(FaultPoint.VECTORS_STORED)
                 for (owner, channel), block in group_by_partition(stored, vectors).items():
                     await self.dense.apply(owner, channel, block)
 

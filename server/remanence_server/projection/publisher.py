@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import cast
 
 from remanence_server.domain.owners import Owner
-from remanence_server.domain.records import Profile, Record
-from remanence_server.markdown.daily_files import DailyRecord
+from remanence_server.domain.records import AgentSkill, Profile, Record
+from remanence_server.markdown.daily_files import DailyRecord, WrittenEntry
 from remanence_server.markdown.store import MarkdownStore
 from remanence_server.projection.projector import Projector
+from remanence_server.runtime.fault_points import FaultPoint, reach
+from remanence_server.runtime.tracing import span
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,17 +23,21 @@ class Publisher:
     markdown: MarkdownStore
     projector: Projector
 
-    async def publish(self, records: Sequence[Record]) -> None:
+    async def publish(self, records: Sequence[Record]) -> tuple[WrittenEntry, ...]:
         """Writes entries of daily files; they are on disk when this returns, the index follows.
 
-        Doing it twice writes nothing new. Raises ServiceError when the disk refuses.
+        Returns those that are on disk now, new or not. Doing it twice writes nothing new. Raises
+        ServiceError when the disk refuses.
         """
         if not records:
-            return
+            return ()
         entries = cast("Sequence[DailyRecord]", records)
         with self.projector.own_write():
-            written = await asyncio.to_thread(self.markdown.append, entries)
+            with span("markdown write", {"remanence.records": len(records)}):
+                written = await asyncio.to_thread(self.markdown.append, entries)
+            reach(FaultPoint.MARKDOWN_WRITTEN)
             self.projector.submit_entries(written)
+        return written
 
     async def read_profile(self, owner: Owner) -> tuple[Profile | None, str]:
         """An owner's profile as it stands on disk, and the hash of the page it was read from."""
@@ -49,5 +55,25 @@ class Publisher:
         Raises ServiceError: CONFLICT when it was, EXTERNAL_SERVICE_UNAVAILABLE for the disk.
         """
         with self.projector.own_write():
-            written = await asyncio.to_thread(self.markdown.write_profile, profile, based_on_hash)
+            with span("markdown write", {"remanence.records": 1}):
+                written = await asyncio.to_thread(
+                    self.markdown.write_profile, profile, based_on_hash
+                )
+            reach(FaultPoint.MARKDOWN_WRITTEN)
+            self.projector.submit_entries((written,))
+
+    async def sync_profile(self, owner: Owner) -> None:
+        """Makes durable what an earlier attempt wrote of a profile, had it no time to do so."""
+        await asyncio.to_thread(self.markdown.sync_profile, owner)
+
+    async def publish_skill(self, skill: AgentSkill, based_on_hash: str | None = None) -> None:
+        """Writes a skill, over the page of that hash if one is given ("" for none).
+
+        Raises ServiceError: CONFLICT when there is another page, EXTERNAL_SERVICE_UNAVAILABLE for
+        the disk.
+        """
+        with self.projector.own_write():
+            with span("markdown write", {"remanence.records": 1}):
+                written = await asyncio.to_thread(self.markdown.write_skill, skill, based_on_hash)
+            reach(FaultPoint.MARKDOWN_WRITTEN)
             self.projector.submit_entries((written,))

@@ -33,33 +33,40 @@ class Scan:
         """
         known = await self.catalogue.files()
         try:
-            differing, unreadable = await asyncio.to_thread(self._compare, known)
+            differing, unreadable = await asyncio.to_thread(differing_files, self.markdown, known)
         except ServiceError:
-            self.projector.mark_root_unreadable(True)
+            self.projector.problems.unreadable_root = True
             return False
-        self.projector.mark_root_unreadable(bool(unreadable))
+        self.projector.problems.unreadable_root = bool(unreadable)
         for path in differing:
             self.projector.submit_file(path)
         return not unreadable
 
-    def _compare(self, known: Mapping[str, FileState]) -> tuple[list[Path], list[Path]]:
-        """Files that differ from what is known of them, and folders that cannot be listed."""
-        root = self.markdown.root
-        if known and not (root / WORK_FOLDER).is_dir():
-            # We made that folder here: this is the empty place where a disk was mounted.
-            refuse_folder(root)
-        unreadable: list[Path] = []
-        differing: list[Path] = []
-        present: set[str] = set()
-        for file in self.markdown.files(unreadable.append):
-            key = relative_path(root, file.path)
-            present.add(key)
-            state = known.get(key)
-            stamp = stamp_of(file.path)
-            if state is None or stamp is None or not is_unchanged(state, stamp):
-                differing.append(file.path)
-        for key in known.keys() - present:
-            gone = root / key
-            if not any(gone.is_relative_to(folder) for folder in unreadable):
-                differing.append(gone)
-        return differing, unreadable
+
+def differing_files(
+    markdown: MarkdownStore, known: Mapping[str, FileState]
+) -> tuple[list[Path], list[Path]]:
+    """Files that differ from what is known of them, and folders that cannot be listed.
+
+    Files that are there come before those that are gone: what was moved is then found in its new
+    place before it is missed in its old one. Blocks. Raises ServiceError when the root cannot be
+    read, or is the empty place where a disk was mounted.
+    """
+    root = markdown.root
+    if known and not (root / WORK_FOLDER).is_dir():
+        refuse_folder(root)  # we made that folder here
+    unreadable: list[Path] = []
+    differing: list[Path] = []
+    present: set[str] = set()
+    for file in markdown.files(unreadable.append):
+        key = relative_path(root, file.path)
+        present.add(key)
+        state = known.get(key)
+        stamp = stamp_of(file.path)
+        if state is None or stamp is None or not is_unchanged(state, stamp):
+            differing.append(file.path)
+    for key in sorted(known.keys() - present):
+        gone = root / key
+        if not any(gone.is_relative_to(folder) for folder in unreadable):
+            differing.append(gone)
+    return differing, unreadable

@@ -190,7 +190,10 @@ async def test_channels_are_answered_apart(index: LexicalIndex) -> None:
     }
 
 
-async def test_what_others_remember_does_not_change_the_ranking(index: LexicalIndex) -> None:
+@pytest.mark.parametrize("length", [1, 400])
+async def test_what_others_remember_shows_neither_in_ranking_nor_score(
+    index: LexicalIndex, length: int
+) -> None:
     own = [
         passage(1, "the telescope stands here"),
         passage(2, "the garden shed was painted"),
@@ -198,15 +201,13 @@ async def test_what_others_remember_does_not_change_the_ranking(index: LexicalIn
     ]
     await index.apply(1, own, [])
     before = (await index.search("ann", ["turn"], "garden telescope", 10)).hits
-    await index.apply(
-        2, [passage(10 + n, "a telescope for me now", partition="bob") for n in range(200)], []
-    )
+    text = "a telescope for me now " * length
+    await index.apply(2, [passage(10 + n, text, partition="bob") for n in range(200)], [])
     after = (await index.search("ann", ["turn"], "garden telescope", 10)).hits
     assert [hit.passage_id for hit in before["turn"]] == [1, 2, 3]
     assert [hit.passage_id for hit in after["turn"]] == [1, 2, 3]
     for old, new in zip(before["turn"], after["turn"], strict=True):
-        # Only the average length of a passage is shared.
-        assert new.score == pytest.approx(old.score, rel=0.05)
+        assert new.score == pytest.approx(old.score, rel=1e-5)
 
 
 async def test_no_score_exceeds_the_ceiling(index: LexicalIndex) -> None:

@@ -229,3 +229,37 @@ async def test_the_saturation_of_counts_is_a_parameter(java: JavaThread, tmp_pat
         await index.close()
     assert ratios[0] < 1.1
     assert ratios[1] > 2.0
+
+
+async def test_an_expunged_index_has_no_file_with_what_was_deleted(
+    java: JavaThread, tmp_path: Path
+) -> None:
+    directory = tmp_path / "lexical"
+    index = await LuceneIndex.open(directory, java)
+    await index.apply(1, [passage(number, f"cat {number}") for number in range(1, 200)], [])
+    await index.commit()
+    await index.apply(2, [], [7])
+    await index.commit()
+    # The list of what is deleted in a file that still holds it.
+    assert list(directory.glob("*.liv"))
+    await index.expunge()
+    assert not list(directory.glob("*.liv"))
+    assert await index.committed_stamp() == 2
+    assert await index.count() == 198
+    await index.expunge()
+    await index.close()
+
+
+async def test_a_file_that_was_cut_short_is_missed_at_every_look(
+    java: JavaThread, tmp_path: Path
+) -> None:
+    index = await LuceneIndex.open(tmp_path / "lexical", java)
+    await index.apply(1, [passage(1, "a cat")], [])
+    await index.commit()
+    assert await index.is_whole()
+    path = max((tmp_path / "lexical").iterdir(), key=lambda path: path.stat().st_size)
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size // 2)
+    # Whoever sees to it may fail the first time.
+    assert [await index.is_whole() for _ in range(2)] == [False, False]
+    await index.close()

@@ -31,6 +31,7 @@ from remanence_server.markdown import daily_files, disk
 from remanence_server.markdown.daily_files import DailyRecord
 from remanence_server.markdown.store import MarkdownStore
 from remanence_server.runtime.errors import ErrorCode, ServiceError
+from remanence_server.runtime.fault_points import FaultPoint, hooked
 
 DAY = date(2026, 5, 28)
 Make = Callable[..., DailyRecord]
@@ -308,20 +309,60 @@ def test_an_entry_written_to_a_file_that_loses_its_name_is_written_again(
 ) -> None:
     saved = False
 
-    def fault(name: str) -> None:
+    def save(point: FaultPoint) -> None:
         nonlocal saved
-        if name == disk.AFTER_APPEND_BEFORE_SYNC and not saved:
+        if point is FaultPoint.MARKDOWN_APPENDED and not saved:
             saved = True
             copy = path.with_name(".copy")
             copy.write_bytes(before)
             copy.rename(path)
 
-    store = MarkdownStore(tmp_path, UTC, fault=fault)
+    store = MarkdownStore(tmp_path, UTC)
     path = store.append((episode(1),))[0].path
     before = path.read_bytes()
-    store.append((episode(2),))
+    with hooked(save):
+        store.append((episode(2),))
     assert saved
     assert _records(store) == [episode(1), episode(2)]
+
+
+@pytest.mark.parametrize("sees_the_append", [True, False])
+def test_a_file_saved_in_place_while_an_append_is_synced_is_not_passed_off_as_known(
+    store: MarkdownStore, episode: Make, *, sees_the_append: bool
+) -> None:
+    saved = False
+
+    def save(point: FaultPoint) -> None:
+        nonlocal saved
+        if point is FaultPoint.MARKDOWN_APPENDED and not saved:
+            saved = True
+            text = path.read_text() if sees_the_append else before
+            path.write_text(text.replace("Alice climbs.", "Alice dances all night.", 1))
+
+    (first,) = store.append((episode(1),))
+    path = first.path
+    before = path.read_text()
+    with hooked(save):
+        (written,) = store.append((episode(2),))
+    assert saved
+    assert _records(store) == [episode(1, "Alice dances all night."), episode(2)]
+    # What was known before the edit does not lead to what is there now.
+    assert written.stamp == disk.stamp_of(path)
+    assert written.stamp_before != first.stamp
+
+
+def test_a_file_saved_the_moment_it_got_its_name_is_not_passed_off_as_known(
+    store: MarkdownStore, episode: Make
+) -> None:
+    def save(point: FaultPoint) -> None:
+        if point is FaultPoint.MARKDOWN_RENAMED:
+            (path,) = store.root.rglob("*.md")
+            path.write_text(path.read_text().replace("Alice climbs.", "Alice dances all night."))
+
+    with hooked(save):
+        (written,) = store.append((episode(1),))
+    assert _records(store) == [episode(1, "Alice dances all night.")]
+    assert written.stamp != disk.stamp_of(written.path)
 
 
 def test_a_file_without_a_line_break_at_its_end_is_appended_to_properly(
@@ -409,37 +450,30 @@ def test_a_hand_written_id_can_be_removed(
     [
         (errno.ENOSPC, "storage is full"),
         (errno.EDQUOT, "storage is full"),
-        (errno.EROFS, "storage is read-only"),
-        (errno.EACCES, "storage is read-only"),
+        (errno.EROFS, "storage cannot be written"),
+        (errno.EACCES, "storage cannot be written"),
         (errno.EIO, "storage has failed"),
     ],
 )
 def test_a_disk_that_refuses_is_reported_and_the_file_stays_as_it_was(
     tmp_path: Path, episode: Make, number: int, message: str
 ) -> None:
-    refuse = False
+    def refuse(point: FaultPoint) -> None:
+        del point
+        raise OSError(number, "refused", str(tmp_path))
 
-    def fault(name: str) -> None:
-        del name
-        if refuse:
-            raise OSError(number, "refused", str(tmp_path))
-
-    store = MarkdownStore(tmp_path, UTC, fault=fault)
-    refuse = True
-    with pytest.raises(ServiceError):
+    store = MarkdownStore(tmp_path, UTC)
+    with hooked(refuse), pytest.raises(ServiceError):
         store.append((episode(1),))
     assert list(store.files()) == []
-    refuse = False
     store.append((episode(1),))
     before = _only_file(store).read_bytes()
-    refuse = True
-    with pytest.raises(ServiceError) as caught:
+    with hooked(refuse), pytest.raises(ServiceError) as caught:
         store.append((episode(2),))
     assert caught.value.code is ErrorCode.EXTERNAL_SERVICE_UNAVAILABLE
     assert caught.value.message == message
     assert _only_file(store).read_bytes() == before
     assert not list((tmp_path / ".run" / "markdown").iterdir())
-    refuse = False
     store.append((episode(2),))
     assert _records(store) == [episode(1), episode(2)]
 
@@ -472,13 +506,14 @@ def test_an_entry_counts_as_written_only_once_it_is_synced(
     store.append((episode(1), episode(2)))
     synced: list[int] = []
     monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
-    inode = _only_file(store).stat().st_ino
+    path = _only_file(store)
+    inode, folder = path.stat().st_ino, path.parent.stat().st_ino
     store.append((episode(3),))
     assert synced == [inode]
-    # A repeat finds the entry; whoever wrote it may have died before the sync.
+    # A repeat finds the entry; whoever wrote it may have died before the syncs.
     synced.clear()
     MarkdownStore(tmp_path, UTC).append((episode(3),))
-    assert synced == [inode]
+    assert synced == [inode, folder]
 
 
 def test_new_folders_are_made_durable_up_to_the_root(

@@ -20,6 +20,7 @@ from remanence_server.markdown.profile_page import decode_profile, render_profil
 from remanence_server.markdown.skill_page import decode_skill, render_skill
 from remanence_server.markdown.store import MarkdownStore
 from remanence_server.runtime.errors import ErrorCode, ServiceError
+from remanence_server.runtime.fault_points import FaultPoint, hooked
 
 _INSTANT_MS = 1_779_967_836_123
 _ALICE = Owner(Scope(), Track.USER, "alice")
@@ -266,18 +267,14 @@ def test_windows_line_ends_and_a_byte_order_mark_change_nothing(
 
 
 def test_a_page_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
-    refuse = False
+    def refuse(point: FaultPoint) -> None:
+        assert point is FaultPoint.PROFILE_TEMPORARY_WRITTEN
+        raise OSError(errno.ENOSPC, "full")
 
-    def fault(name: str) -> None:
-        assert name == "markdown.between_temporary_and_rename"
-        if refuse:
-            raise OSError(errno.ENOSPC, "full")
-
-    store = MarkdownStore(tmp_path, UTC, fault=fault)
+    store = MarkdownStore(tmp_path, UTC)
     page = store.write_profile(Profile(_ALICE, _DATA, _INSTANT_MS)).path
     before = page.read_bytes()
-    refuse = True
-    with pytest.raises(ServiceError, match="storage is full"):
+    with hooked(refuse), pytest.raises(ServiceError, match="storage is full"):
         store.write_profile(Profile(_ALICE, {}, 0))
     assert page.read_bytes() == before
     assert list((tmp_path / ".run" / "markdown").iterdir()) == []
@@ -286,16 +283,17 @@ def test_a_page_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
 def test_a_page_saved_by_a_person_at_the_last_moment_is_merged_not_lost(tmp_path: Path) -> None:
     saved = False
 
-    def fault(name: str) -> None:
+    def save(point: FaultPoint) -> None:
         nonlocal saved
-        if name == "markdown.between_temporary_and_rename" and not saved and file.exists():
+        if point is FaultPoint.PROFILE_TEMPORARY_WRITTEN and not saved:
             saved = True
             _edit(file, "track: user\n", "track: user\nmood: happy\n")
 
-    store = MarkdownStore(tmp_path, UTC, fault=fault)
+    store = MarkdownStore(tmp_path, UTC)
     file = MemoryPaths(tmp_path).profile(_ALICE).path
     store.write_profile(Profile(_ALICE, _DATA, _INSTANT_MS))
-    store.write_profile(Profile(_ALICE, {"summary": "New"}, _INSTANT_MS))
+    with hooked(save):
+        store.write_profile(Profile(_ALICE, {"summary": "New"}, _INSTANT_MS))
     assert saved
     assert "mood: happy" in file.read_text()
     assert _data_of(store) == {"summary": "New"}

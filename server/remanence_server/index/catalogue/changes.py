@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from remanence_server.domain.owners import Owner
@@ -116,3 +117,22 @@ class ChangeSet:
     written: int = 0
     deleted: int = 0
     unchanged: int = 0
+
+
+def merged(changes: Sequence[ChangeSet]) -> ChangeSet:
+    """Changes that followed one another, as one; there must be at least one."""
+    added: dict[int, IndexedPassage] = {}
+    removed: dict[int, RemovedPassage] = {}
+    for change in changes:
+        removed.update((passage.passage_id, passage) for passage in change.removed)
+        for passage in change.removed:
+            added.pop(passage.passage_id, None)
+        added.update((passage.passage_id, passage) for passage in change.added)
+    return ChangeSet(
+        stamp=changes[-1].stamp,
+        added=tuple(added.values()),
+        removed=tuple(removed.values()),
+        written=sum(change.written for change in changes),
+        deleted=sum(change.deleted for change in changes),
+        unchanged=sum(change.unchanged for change in changes),
+    )

@@ -10,12 +10,24 @@ from pathlib import Path
 
 import apsw
 
+from remanence_server.index.catalogue.queries import DAMAGE, value
 from remanence_server.index.catalogue.rows import Owners
-from remanence_server.index.catalogue.schema import meta_value, open_reader, open_writer, put_meta
+from remanence_server.index.catalogue.schema import (
+    CATALOGUE_FILE,
+    meta_value,
+    open_reader,
+    open_writer,
+    put_meta,
+    remove_damaged,
+)
 from remanence_server.index.catalogue.writes import Change
+from remanence_server.index.damage import IndexDamagedError
 from remanence_server.runtime.errors import ErrorCode, ServiceError
+from remanence_server.runtime.storage import refuse_without_room
 
 _READER_THREADS = 2
+# Up to this size the catalogue is packed in memory.
+_MEGABYTES_IN_MEMORY = 128
 _DISK_ERRORS = (
     apsw.FullError,
     apsw.IOError,
@@ -36,8 +48,16 @@ class Reading:
 class Connections:
     """The connections to the two files, each used by one thread only."""
 
-    def __init__(self, index_directory: Path, fingerprint: str) -> None:
-        self._write_connection = open_writer(index_directory, fingerprint)
+    def __init__(self, index_directory: Path, fingerprint: str, first_id: int) -> None:
+        """Opens them. Raises IndexDamagedError when the files turn out not to be usable."""
+        try:
+            self._open(index_directory, fingerprint, first_id)
+        except DAMAGE as error:
+            raise IndexDamagedError("catalogue") from error
+
+    def _open(self, index_directory: Path, fingerprint: str, first_id: int) -> None:
+        self._directory = index_directory
+        self._write_connection = open_writer(index_directory, fingerprint, first_id)
         self._write_owners = Owners()
         # The change counter after the last commit.
         self.stamp = int(meta_value(self._write_connection, "stamp") or 0)
@@ -64,11 +84,23 @@ class Connections:
         """Runs a change as one transaction on the thread that writes.
 
         Raises:
+            IndexDamagedError: the files are not what was written.
             ServiceError: EXTERNAL_SERVICE_UNAVAILABLE when the disk does not take it.
         """
         job = asyncio.get_running_loop().run_in_executor(self._writer, self._transact, work)
         # Shielded: a write that has begun is seen through, whoever waited for it.
         return await asyncio.shield(job)
+
+    async def copy_vectors(self, target: Path) -> None:
+        """Copies the embedding store, whole, to a file that is not there yet.
+
+        Raises IndexDamagedError, or ServiceError when the disk does not take it.
+        """
+        await asyncio.get_running_loop().run_in_executor(self._writer, self._copy_vectors, target)
+
+    async def expunge(self) -> None:
+        """Empties the write-ahead logs, which hold old pages. See `Catalogue.expunge`."""
+        await asyncio.get_running_loop().run_in_executor(self._writer, self._expunge)
 
     async def close(self) -> None:
         """Finishes what has been handed in and closes the files."""
@@ -77,6 +109,41 @@ class Connections:
         for reading in self._readings:
             reading.connection.close()
         self._write_connection.close()
+
+    def _expunge(self) -> None:
+        connection = self._write_connection
+        try:
+            # Overwriting is not enough: where SQLite has moved a row, its old place keeps a copy.
+            size_bytes = self._directory.joinpath(CATALOGUE_FILE).stat().st_size
+            # A copy beside it and one in the log. Half-way on a full disk, nobody could write.
+            refuse_without_room(self._directory, 2 * size_bytes)
+            in_memory = size_bytes >> 20 <= _MEGABYTES_IN_MEMORY
+            connection.execute(f"PRAGMA temp_store = {'memory' if in_memory else 'file'}")
+            connection.execute("VACUUM main")
+            for database in ("main", "embeddings"):
+                busy = value(connection, f"PRAGMA {database}.wal_checkpoint(TRUNCATE)")
+                if busy:
+                    raise _disk_refuses()
+            remove_damaged(self._directory)
+        except DAMAGE as error:
+            raise IndexDamagedError("catalogue") from error
+        except (*_DISK_ERRORS, OSError) as error:
+            raise _disk_refuses() from error
+
+    def _copy_vectors(self, target: Path) -> None:
+        copy = apsw.Connection(str(target))
+        try:
+            with copy.backup("main", self._write_connection, "embeddings") as backup:
+                backup.step()
+            # Pages are copied as they are, whatever is in them.
+            if value(copy, "PRAGMA quick_check(1)") != "ok":
+                raise IndexDamagedError("embeddings")
+        except DAMAGE as error:
+            raise IndexDamagedError("embeddings") from error
+        except _DISK_ERRORS as error:
+            raise _disk_refuses() from error
+        finally:
+            copy.close()
 
     def _transact[Result](self, work: Callable[[Change], Result]) -> Result:
         connection = self._write_connection
@@ -93,11 +160,10 @@ class Connections:
                     connection.execute("ROLLBACK")
                 self._write_owners.forget()
                 raise
+        except DAMAGE as error:
+            raise IndexDamagedError("catalogue") from error
         except _DISK_ERRORS as error:
-            raise ServiceError(
-                ErrorCode.EXTERNAL_SERVICE_UNAVAILABLE,
-                "The index cannot be written: the disk is full, read-only or in use",
-            ) from error
+            raise _disk_refuses() from error
         self.stamp = change.stamp
         return result
 
@@ -106,3 +172,10 @@ class Connections:
         if reading is None:
             reading = self._local.reading = self._idle.pop()
         return reading
+
+
+def _disk_refuses() -> ServiceError:
+    return ServiceError(
+        ErrorCode.EXTERNAL_SERVICE_UNAVAILABLE,
+        "The index cannot be written: the disk is full, read-only or in use",
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -84,7 +85,7 @@ class Catalogue(Protocol):
     """The relational truth of the index: records, their passages, vectors and files.
 
     Derived: it may be deleted at any time and is filled again from Markdown. Reads see every write
-    that was answered before.
+    that was answered before. All raise IndexDamagedError when a file is not what was written.
     """
 
     @property
@@ -202,6 +203,20 @@ class Catalogue(Protocol):
         """
         ...
 
+    async def descendants(
+        self, owner: Owner, episode_ids: Collection[str]
+    ) -> dict[Kind, list[str]]:
+        """The entry ids, by kind, of what was made of episodes: their facts and transcripts."""
+        ...
+
+    async def owners_of_session(self, scope: Scope, session_id: str) -> list[Owner]:
+        """The owners within a scope that have records of a session."""
+        ...
+
+    async def paths_of(self, owner: Owner) -> list[str]:
+        """The files that an owner's records come from."""
+        ...
+
     async def passage_homes(self, passage_ids: Iterable[int]) -> dict[int, PassageHome]:
         """Where passages belong; deleted ones are missing from the answer."""
         ...
@@ -226,6 +241,12 @@ class Catalogue(Protocol):
 
         The second value maps the speaker to the number of transcripts.
         """
+        ...
+
+    async def entry_paths(
+        self, owner: Owner, kind: Kind, entry_ids: Iterable[str]
+    ) -> dict[str, str]:
+        """The file each entry comes from, by entry id; unknown ids are missing from the answer."""
         ...
 
     async def counts(self, owner: Owner | None = None) -> Mapping[Kind, int]:
@@ -260,6 +281,13 @@ class Catalogue(Protocol):
         """All vectors of an owner's channel, in the order of passage ids."""
         ...
 
+    async def copy_vectors(self, target: Path) -> None:
+        """Copies all stored vectors to a file that is not there yet, for another catalogue.
+
+        Raises IndexDamagedError, or ServiceError when the disk does not take it.
+        """
+        ...
+
     async def prune_vectors(self) -> int:
         """Drops stored vectors whose text no passage has; says how many. For after a rebuild."""
         ...
@@ -276,6 +304,13 @@ class Catalogue(Protocol):
 
     async def problem_files(self) -> list[FileState]:
         """Files with entries that could not be read."""
+        ...
+
+    async def expunge(self) -> None:
+        """Leaves nothing of what was deleted in any file.
+
+        Raises ServiceError when a read that takes long, or the disk, does not allow it now.
+        """
         ...
 
     async def check(self) -> list[str]:

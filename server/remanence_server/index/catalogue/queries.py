@@ -13,13 +13,23 @@ import apsw
 import numpy as np
 import numpy.typing as npt
 
+from remanence_server.index.damage import IndexDamagedError
+
+# What SQLite says of a file that is not what it wrote. Text that is no UTF-8 was text once.
+DAMAGE = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError, UnicodeDecodeError)
+# Reading finds a file cut short by an I/O error; a disk that fails ends no better.
+_UNREADABLE = (*DAMAGE, apsw.IOError)
+
 Ids = npt.NDArray[np.int64]
 Row = tuple[Any, ...]
 
 
 def rows(connection: apsw.Connection, query: str, parameters: Sequence[Any] = ()) -> list[Row]:
-    """All rows of a query."""
-    return cast(list[Row], connection.execute(query, parameters).fetchall())
+    """All rows of a query. Raises IndexDamagedError."""
+    try:
+        return cast(list[Row], connection.execute(query, parameters).fetchall())
+    except _UNREADABLE as error:
+        raise IndexDamagedError("catalogue") from error
 
 
 def row(connection: apsw.Connection, query: str, parameters: Sequence[Any] = ()) -> Row | None:
@@ -37,8 +47,14 @@ def value(connection: apsw.Connection, query: str, parameters: Sequence[Any] = (
 def stream(
     connection: apsw.Connection, query: str, parameters: Sequence[Any] = ()
 ) -> Iterator[Row]:
-    """Rows one by one, for results too large to hold; to be read to the end."""
-    return cast(Iterator[Row], connection.execute(query, parameters))
+    """Rows one by one, for results too large to hold; to be read to the end.
+
+    Raises IndexDamagedError.
+    """
+    try:
+        yield from cast(Iterator[Row], connection.execute(query, parameters))
+    except _UNREADABLE as error:
+        raise IndexDamagedError("catalogue") from error
 
 
 def bound(ids: Iterable[int] | Ids) -> Any:

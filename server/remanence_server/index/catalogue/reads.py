@@ -20,10 +20,19 @@ from remanence_server.index.catalogue.filter_sql import compile_filter
 from remanence_server.index.catalogue.interface import PassageHome, SortBy
 from remanence_server.index.catalogue.queries import Ids, bound, marks, rows, value
 from remanence_server.index.catalogue.rows import EPISODE_OF_R, Owners
+from remanence_server.index.damage import IndexDamagedError
 
 _SORT_COLUMNS = {SortBy.TIMESTAMP: "r.timestamp_ms", SortBy.UPDATED_AT: "r.updated_at_ms"}
 _KINDS = {kind.value: kind for kind in Kind}
 _OF_KIND = "r.owner_key = ? AND r.kind = ?"
+
+
+def _decoded(owner: Owner, kind: Kind, payload: bytes) -> Record:
+    try:
+        return decode_record(owner, kind, payload)
+    except Exception as error:
+        # We wrote it, so it could be read once.
+        raise IndexDamagedError("catalogue") from error
 
 
 def get_records(
@@ -40,7 +49,24 @@ def get_records(
         f"AND r.entry_id IN ({marks(len(wanted))})",
         (owner_key, kind, *wanted),
     )
-    return {entry_id: decode_record(owner, kind, payload) for entry_id, payload in found}
+    return {entry_id: _decoded(owner, kind, payload) for entry_id, payload in found}
+
+
+def entry_paths(
+    connection: apsw.Connection, owners: Owners, owner: Owner, kind: Kind, entry_ids: Iterable[str]
+) -> dict[str, str]:
+    """Paths by entry id, one look for each: a file has few."""
+    owner_key = owners.find(connection, owner)
+    found = {}
+    for entry_id in entry_ids if owner_key is not None else ():
+        path = value(
+            connection,
+            "SELECT path FROM record WHERE owner_key = ? AND kind = ? AND entry_id = ?",
+            (owner_key, kind, entry_id),
+        )
+        if path is not None:
+            found[entry_id] = path
+    return found
 
 
 def records_by_ids(
@@ -49,7 +75,7 @@ def records_by_ids(
     """Records in the order of their ids as given."""
     wanted = list(record_ids)
     found = {
-        record_id: decode_record(owners.owner(connection, owner_key), Kind(kind), payload)
+        record_id: _decoded(owners.owner(connection, owner_key), Kind(kind), payload)
         for record_id, owner_key, kind, payload in rows(
             connection,
             "SELECT record_id, owner_key, kind, payload FROM record "
@@ -71,7 +97,7 @@ def find_public(
         (public_id, scope.app_id, scope.project_id),
     )
     return [
-        decode_record(owners.owner(connection, owner_key), Kind(kind), payload)
+        _decoded(owners.owner(connection, owner_key), Kind(kind), payload)
         for owner_key, kind, payload in found
     ]
 
@@ -112,7 +138,7 @@ def list_records(
         "LIMIT ? OFFSET ?",
         (owner_key, kind, *parameters, limit, offset),
     )
-    return total, [decode_record(owner, kind, payload) for (payload,) in found]
+    return total, [_decoded(owner, kind, payload) for (payload,) in found]
 
 
 def _count_of(connection: apsw.Connection, owner_key: int, kind: Kind) -> int:
@@ -195,7 +221,7 @@ def facts_citing(
             (owner_key, Kind.ATOMIC_FACT, entry_id, *map(encoded_text, wanted)),
         )
         for (payload,) in payloads:
-            fact = decode_record(owner, Kind.ATOMIC_FACT, payload)
+            fact = _decoded(owner, Kind.ATOMIC_FACT, payload)
             if isinstance(fact, AtomicFact) and not set(fact.message_ids).isdisjoint(wanted):
                 result[entry_id].append(fact)
         # Not in SQL: for the order's sake it would walk all facts of the owner.

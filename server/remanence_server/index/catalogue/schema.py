@@ -11,9 +11,14 @@ from pathlib import Path
 
 import apsw
 
-from remanence_server.index.catalogue.queries import rows, value
+from remanence_server.index.catalogue.queries import DAMAGE, rows, value
+from remanence_server.index.damage import IndexDamagedError
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+EMBEDDINGS_VERSION = 1
+
+CATALOGUE_FILE = "catalogue.db"
+EMBEDDINGS_FILE = "embeddings.db"
 
 _CATALOGUE = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID;
@@ -36,7 +41,7 @@ CREATE TABLE file (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE record (
-    record_id INTEGER PRIMARY KEY,
+    record_id INTEGER PRIMARY KEY AUTOINCREMENT,
     owner_key INTEGER NOT NULL,
     kind TEXT NOT NULL,
     entry_id TEXT NOT NULL,
@@ -142,21 +147,22 @@ CREATE TABLE embeddings.embedding (
 """
 
 
-def open_writer(index_directory: Path, fingerprint: str) -> apsw.Connection:
+def open_writer(index_directory: Path, fingerprint: str, first_id: int = 1) -> apsw.Connection:
     """The connection that writes, with both files in place and of this version.
 
     Args:
         index_directory: Where `catalogue.db` and `embeddings.db` are; made if missing.
         fingerprint: The vector space; stored vectors of another one are dropped.
+        first_id: Where a new catalogue begins to count records and passages.
 
     Returns:
         The connection.
     """
     index_directory.mkdir(parents=True, exist_ok=True)
-    catalogue = index_directory / "catalogue.db"
-    embeddings = index_directory / "embeddings.db"
-    for path in (catalogue, embeddings):
-        _put_away_if_unusable(path)
+    catalogue = index_directory / CATALOGUE_FILE
+    embeddings = index_directory / EMBEDDINGS_FILE
+    _put_away_if_unusable(catalogue, SCHEMA_VERSION)
+    _put_away_if_unusable(embeddings, EMBEDDINGS_VERSION)
     connection = apsw.Connection(str(catalogue))
     try:
         _configure(connection)
@@ -165,10 +171,15 @@ def open_writer(index_directory: Path, fingerprint: str) -> apsw.Connection:
         connection.execute("PRAGMA embeddings.synchronous = normal")
         # Deleted memory leaves no readable trace in free pages.
         connection.execute("PRAGMA secure_delete = fast")
-        connection.execute("PRAGMA embeddings.secure_delete = fast")
+        # This one is never packed anew.
+        connection.execute("PRAGMA embeddings.secure_delete = on")
         with connection:
             if not connection.pragma("user_version"):
                 connection.execute(_CATALOGUE)
+                connection.executemany(
+                    "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)",
+                    [("record", first_id - 1), ("passage", first_id - 1)],
+                )
                 put_meta(connection, "generation", uuid.uuid4().hex)
                 connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             _prepare_embeddings(connection, fingerprint)
@@ -180,11 +191,25 @@ def open_writer(index_directory: Path, fingerprint: str) -> apsw.Connection:
 
 def open_reader(index_directory: Path) -> apsw.Connection:
     """A connection that only reads; the writer has been opened before."""
-    connection = apsw.Connection(str(index_directory / "catalogue.db"))
+    connection = apsw.Connection(str(index_directory / CATALOGUE_FILE))
     _configure(connection)
-    connection.execute("ATTACH ? AS embeddings", (str(index_directory / "embeddings.db"),))
+    connection.execute("ATTACH ? AS embeddings", (str(index_directory / EMBEDDINGS_FILE),))
     connection.execute("PRAGMA query_only = 1")
     return connection
+
+
+def is_filled(path: Path) -> bool:
+    """Whether a catalogue, by its file, was ever filled from Markdown. False if it is unusable."""
+    if not path.is_file():
+        return False
+    try:
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        try:
+            return bool(meta_value(connection, "filled"))
+        finally:
+            connection.close()
+    except (apsw.Error, IndexDamagedError):
+        return False
 
 
 def meta_value(connection: apsw.Connection, key: str) -> str | int | None:
@@ -201,13 +226,34 @@ def put_meta(connection: apsw.Connection, key: str, content: str | int) -> None:
 def _configure(connection: apsw.Connection) -> None:
     connection.set_busy_timeout(10_000)
     connection.execute("PRAGMA journal_mode = wal")
+    # What is deleted is overwritten: it may be somebody's words.
+    connection.execute("PRAGMA secure_delete = 1")
     # Derived data: a power cut may take the last transactions, and the startup scan brings them.
     connection.execute("PRAGMA synchronous = normal")
     connection.execute("PRAGMA cache_size = -16000")
     connection.execute("PRAGMA temp_store = memory")
 
 
-def _put_away_if_unusable(path: Path) -> None:
+def put_away(index_directory: Path) -> None:
+    """Renames both files: they could be opened, and then not be read."""
+    for name in (CATALOGUE_FILE, EMBEDDINGS_FILE):
+        if (index_directory / name).exists():
+            _rename_damaged(index_directory / name)
+
+
+def remove_damaged(index_directory: Path) -> None:
+    """Removes what was put away: what is deleted from memory may still be in it."""
+    for name in (CATALOGUE_FILE, EMBEDDINGS_FILE):
+        (index_directory / f"{name}.damaged").unlink(missing_ok=True)
+
+
+def _rename_damaged(path: Path) -> None:
+    _companions_removed(path)
+    # One is kept to look at; more would fill the disk of a machine that is failing.
+    path.replace(path.with_name(f"{path.name}.damaged"))
+
+
+def _put_away_if_unusable(path: Path, current_version: int) -> None:
     """Renames a damaged file, removes one of another version; leaves a good one."""
     if not path.exists():
         return
@@ -218,12 +264,10 @@ def _put_away_if_unusable(path: Path) -> None:
             rows(connection, "SELECT count(*) FROM sqlite_schema")
         finally:
             connection.close()
-    except (apsw.CorruptError, apsw.NotADBError, apsw.CantOpenError, apsw.FormatError):
-        _companions_removed(path)
-        # One is kept to look at; more would fill the disk of a machine that is failing.
-        path.replace(path.with_name(f"{path.name}.damaged"))
+    except (*DAMAGE, IndexDamagedError, apsw.CantOpenError):
+        _rename_damaged(path)
         return
-    if version not in (0, SCHEMA_VERSION):
+    if version not in (0, current_version):
         _companions_removed(path)
         path.unlink()
 
@@ -246,7 +290,7 @@ def _prepare_embeddings(connection: apsw.Connection, fingerprint: str) -> None:
             "INSERT INTO embeddings.meta VALUES ('fingerprint', ?), ('generation', ?)",
             (fingerprint, uuid.uuid4().hex),
         )
-        connection.execute(f"PRAGMA embeddings.user_version = {SCHEMA_VERSION}")
+        connection.execute(f"PRAGMA embeddings.user_version = {EMBEDDINGS_VERSION}")
     generation = value(connection, "SELECT value FROM embeddings.meta WHERE key = 'generation'")
     if meta_value(connection, "embedding_generation") != generation:
         # The store was deleted or emptied behind the catalogue's back.

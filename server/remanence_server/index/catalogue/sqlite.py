@@ -8,7 +8,14 @@ from pathlib import Path
 from remanence_server.domain.filters import Filter
 from remanence_server.domain.owners import Owner, Scope
 from remanence_server.domain.records import AtomicFact, Kind, Record
-from remanence_server.index.catalogue import file_states, reads, speakers, stored_vectors, writes
+from remanence_server.index.catalogue import (
+    families,
+    file_states,
+    reads,
+    speakers,
+    stored_vectors,
+    writes,
+)
 from remanence_server.index.catalogue.changes import (
     ChangeSet,
     FileState,
@@ -28,7 +35,8 @@ from remanence_server.index.catalogue.interface import (
 )
 from remanence_server.index.catalogue.queries import rows
 from remanence_server.index.catalogue.rows import read_passages, read_removed
-from remanence_server.index.catalogue.schema import put_meta
+from remanence_server.index.catalogue.schema import put_away, put_meta
+from remanence_server.index.damage import IndexDamagedError
 
 # Pages further in are counted off on a thread.
 _LARGEST_QUICK_OFFSET = 1000
@@ -42,16 +50,24 @@ class SqliteCatalogue:
     Nobody waits for the writer: readers see the last commit.
     """
 
-    def __init__(self, index_directory: Path, *, fingerprint: str, dimensions: int) -> None:
+    def __init__(
+        self, index_directory: Path, *, fingerprint: str, dimensions: int, first_id: int = 1
+    ) -> None:
         """Opens the files, beginning anew those that are missing, damaged or of another version.
 
         Args:
             index_directory: Holds `catalogue.db` and `embeddings.db`.
             fingerprint: The vector space of the embedder; vectors of another one are dropped.
             dimensions: Width of the vectors.
+            first_id: Where a new catalogue begins to count records and passages, so that ids of
+                one catalogue mean nothing in another.
         """
         self._dimensions = dimensions
-        self._connections = Connections(index_directory, fingerprint)
+        try:
+            self._connections = Connections(index_directory, fingerprint, first_id)
+        except IndexDamagedError:
+            put_away(index_directory)
+            self._connections = Connections(index_directory, fingerprint, first_id)
         self._inline = self._connections.inline
         self._read = self._connections.read
         self._write = self._connections.write
@@ -195,6 +211,24 @@ class SqliteCatalogue:
         """The message ids of turns."""
         return reads.turn_message_ids(self._inline.connection, turns)
 
+    async def descendants(
+        self, owner: Owner, episode_ids: Collection[str]
+    ) -> dict[Kind, list[str]]:
+        """The entry ids of facts and transcripts of episodes."""
+        return await self._read(
+            lambda of: families.descendants(of.connection, of.owners, owner, episode_ids)
+        )
+
+    async def owners_of_session(self, scope: Scope, session_id: str) -> list[Owner]:
+        """The owners that have records of a session."""
+        return await self._read(
+            lambda of: families.owners_of_session(of.connection, scope, session_id)
+        )
+
+    async def paths_of(self, owner: Owner) -> list[str]:
+        """The files that an owner's records come from."""
+        return await self._read(lambda of: families.paths_of(of.connection, of.owners, owner))
+
     async def passage_homes(self, passage_ids: Iterable[int]) -> dict[int, PassageHome]:
         """Where passages belong."""
         return reads.passage_homes(self._inline.connection, passage_ids)
@@ -216,6 +250,13 @@ class SqliteCatalogue:
         return speakers.frequent_speakers(
             self._inline.connection, self._inline.owners, owner, share
         )
+
+    async def entry_paths(
+        self, owner: Owner, kind: Kind, entry_ids: Iterable[str]
+    ) -> dict[str, str]:
+        """The file each entry comes from."""
+        of = self._inline
+        return reads.entry_paths(of.connection, of.owners, owner, kind, entry_ids)
 
     async def counts(self, owner: Owner | None = None) -> Mapping[Kind, int]:
         """How many records there are of each kind."""
@@ -259,6 +300,10 @@ class SqliteCatalogue:
         """Drops stored vectors whose text no passage has."""
         return await self._write(lambda change: stored_vectors.prune_vectors(change.connection))
 
+    async def copy_vectors(self, target: Path) -> None:
+        """Copies all stored vectors to a file that is not there yet."""
+        await self._connections.copy_vectors(target)
+
     async def files(self) -> dict[str, FileState]:
         """Every file that has been projected."""
         return await self._read(lambda of: file_states.file_states(of.connection))
@@ -270,6 +315,10 @@ class SqliteCatalogue:
     async def problem_files(self) -> list[FileState]:
         """Files with entries that could not be read."""
         return await self._read(lambda of: file_states.problem_files(of.connection))
+
+    async def expunge(self) -> None:
+        """Leaves nothing of what was deleted in any file."""
+        await self._connections.expunge()
 
     async def check(self) -> list[str]:
         """What the database finds wrong with itself."""

@@ -13,6 +13,9 @@ from remanence_server.domain.filters import Filter
 # collapse (in 3 episodes, the right one scored 0.1 or more for 74% of the questions, now for 83%).
 # In a memory of a thousand passages or more they change nothing.
 PRIOR_PASSAGES = 500
+# The length, in terms, that BM25 takes for ordinary: about that of a window of four short turns. A
+# constant, not the average of the index: what others remember must not show in a score.
+ORDINARY_TERMS = 70.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +112,17 @@ class LexicalIndex(Protocol):
     async def commit(self) -> None:
         """Make everything applied so far durable, with its stamp."""
 
+    async def expunge(self) -> None:
+        """Leave nothing of what was deleted in any file, durably; searches go on meanwhile."""
+
     async def count(self) -> int:
         """How many passages the index holds."""
+
+    async def is_whole(self) -> bool:
+        """Whether the files of the last commit are there, as long as they were. A quick look."""
+
+    async def check(self) -> None:
+        """Read everything and compare checksums. Raises IndexDamagedError when they differ."""
 
     async def clear(self) -> None:
         """Remove everything, durably; the stamp is 0 again."""

@@ -10,12 +10,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from remanence_server.index.damage import IndexDamagedError
 from remanence_server.index.lexical.analysis import STOP_WORDS, passage_terms
 from remanence_server.index.lexical.filter_query import KEYS_FIELD, TIMESTAMP_FIELD
-from remanence_server.index.lexical.interface import LexicalDocument
+from remanence_server.index.lexical.interface import ORDINARY_TERMS, LexicalDocument
 from remanence_server.index.lexical.keys import document_keys
 from remanence_server.index.lexical.lucene_types import LuceneTypes, lucene_types
 from remanence_server.runtime.errors import ErrorCode, ServiceError
+from remanence_server.runtime.fault_points import FaultPoint, reach
 
 # Written in every commit; an index of another format is fed again. Raise it when fields or the
 # analysis of passages change.
@@ -49,7 +51,7 @@ class LuceneEngine:
         types = self.types = lucene_types()
         types.IndexSearcher.setMaxClauseCount(_MAX_CLAUSES)
         self._path = directory
-        self._similarity = types.BM25Similarity(k1, b)
+        self._k1, self._b = k1, b
         self._passage_analyzer = types.EnglishAnalyzer(types.CharArraySet.EMPTY_SET)
         self._question_analyzer = types.EnglishAnalyzer(
             types.StopFilter.makeStopSet(list(STOP_WORDS))
@@ -59,6 +61,8 @@ class LuceneEngine:
         self._stamp = 0
         self.committed_stamp = 0
         self._closed = False
+        # Bytes of the files of the last commit: Lucene writes a file once.
+        self._sizes: dict[str, int] = {}
         self._open_or_start_anew()
 
     # What was applied is visible through these two.
@@ -115,7 +119,21 @@ class LuceneEngine:
     def _set_reader(self, reader: Any) -> None:
         self.reader = reader
         self.searcher = self.types.IndexSearcher(reader)
-        self.searcher.setSimilarity(self._similarity)
+        self.searcher.setSimilarity(self.types.BM25Similarity(*self._parameters()))
+
+    def _parameters(self) -> tuple[float, float]:
+        """The k1 and b with which Lucene scores as if the average length were `ORDINARY_TERMS`.
+
+        BM25 sets a term's count against k1 (1 - b + b length / average). Lucene's average is that
+        of everybody's passages, so what others remember would show in a score; with these two
+        values the expression comes out as with the constant.
+        """
+        count = self.reader.getDocCount(TERMS_FIELD)
+        if not count:
+            return self._k1, self._b
+        average = self.reader.getSumTotalTermFreq(TERMS_FIELD) / count
+        slope = self._b * average / ORDINARY_TERMS
+        return self._k1 * (1 - self._b + slope), slope / (1 - self._b + slope)
 
     def commit(self) -> None:
         """See `LexicalIndex.commit`."""
@@ -123,8 +141,20 @@ class LuceneEngine:
         data.put("format", FORMAT)
         data.put("stamp", str(self._stamp))
         self._writer.setLiveCommitData(data.entrySet())
+        reach(FaultPoint.INDEX_COMMITTING)
         self._writer.commit()
         self.committed_stamp = self._stamp
+
+    def merge_deletes(self) -> bool:
+        """Begin to rewrite the files that hold deleted passages; False when there are none.
+
+        Lucene merges on threads of its own. Call it until there are none, then commit.
+        """
+        self._refresh()
+        if not self.reader.numDeletedDocs():
+            return False
+        self._writer.forceMergeDeletes(False)
+        return True
 
     def clear(self) -> None:
         """See `LexicalIndex.clear`."""
@@ -132,6 +162,32 @@ class LuceneEngine:
         self._refresh()
         self._stamp = 0
         self.commit()
+
+    def is_whole(self) -> bool:
+        """See `LexicalIndex.is_whole`."""
+        import jnius
+
+        try:
+            commit = self.types.SegmentInfos.readLatestCommit(self._directory)
+            names = self.types.String.join("/", commit.files(True)).split("/")
+            sizes = {name: (self._path / name).stat().st_size for name in names}
+        except (jnius.JavaException, OSError):
+            return False
+        if any(sizes[name] != self._sizes.get(name, sizes[name]) for name in sizes):
+            return False
+        self._sizes = sizes
+        return True
+
+    def check_part(self, number: int) -> bool:
+        """Compare the checksums of one part; False when there is no such part.
+
+        Raises what Lucene raises when they differ.
+        """
+        leaves = self.reader.leaves()
+        if number >= leaves.size():
+            return False
+        leaves.get(number).reader().checkIntegrity()
+        return True
 
     def count(self) -> int:
         """How many passages there are."""
@@ -185,8 +241,11 @@ class LuceneEngine:
         try:
             stamp = self._read_stamp()
             config = types.IndexWriterConfig(types.WhitespaceAnalyzer(MAX_TERM_CHARACTERS))
-            config.setSimilarity(self._similarity)
             config.setRAMBufferSizeMB(_WRITE_BUFFER_MEGABYTES)
+            merging = types.TieredMergePolicy()
+            # A deletion is final: no file may keep its words because it has few of them.
+            merging.setForceMergeDeletesPctAllowed(0.0)
+            config.setMergePolicy(merging)
             # Closing after an error must not make half a batch durable.
             config.setCommitOnClose(False)
             self._writer = types.IndexWriter(self._directory, config)
@@ -258,8 +317,26 @@ def _ignoring_java_errors(function: Callable[[], None]) -> None:
         function()
 
 
+# Files that are not what was written. A mapped file that was cut short is an internal error of the
+# VM, where it is read.
+_DAMAGE = frozenset(
+    {
+        "java.io.EOFException",
+        "java.io.FileNotFoundException",
+        "java.lang.InternalError",
+        "java.nio.file.NoSuchFileException",
+        "org.apache.lucene.index.CorruptIndexException",
+        "org.apache.lucene.index.IndexFormatTooNewException",
+        "org.apache.lucene.index.IndexFormatTooOldException",
+        "org.apache.lucene.index.IndexNotFoundException",
+    }
+)
+
+
 def translate_java_error(class_name: str) -> ServiceError:
     """What a Java exception means outside. Its message stays here: it may quote a passage."""
+    if class_name in _DAMAGE:
+        return IndexDamagedError("lexical")
     if class_name == _LOCKED:
         return ServiceError(
             ErrorCode.CONFIGURATION_ERROR, "The keyword index is in use by another process"

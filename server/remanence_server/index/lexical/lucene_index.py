@@ -21,6 +21,10 @@ DEFAULT_B = 0.4
 # Written in one turn of the thread, some 20 ms: searches go in between when a store is fed anew.
 _PASSAGES_A_TURN = 64
 
+# Files without deleted passages are written beside; a gigabyte takes about a minute.
+_LONGEST_EXPUNGE_SECONDS = 300.0
+_EXPUNGE_PAUSE_SECONDS = 0.05
+
 
 class LuceneIndex:
     """A `LexicalIndex` in a directory of its own.
@@ -97,9 +101,31 @@ class LuceneIndex:
         async with self._writing:
             await self._run(self._engine.commit)
 
+    async def expunge(self) -> None:
+        """See `LexicalIndex.expunge`."""
+        async with asyncio.timeout(_LONGEST_EXPUNGE_SECONDS):
+            while True:
+                async with self._writing:
+                    if not await self._run(self._engine.merge_deletes):
+                        await self._run(self._engine.commit)
+                        return
+                await asyncio.sleep(_EXPUNGE_PAUSE_SECONDS)
+
     async def count(self) -> int:
         """See `LexicalIndex.count`."""
         return await self._run(self._engine.count)
+
+    async def is_whole(self) -> bool:
+        """See `LexicalIndex.is_whole`."""
+        async with self._writing:
+            return await self._run(self._engine.is_whole)
+
+    async def check(self) -> None:
+        """See `LexicalIndex.check`."""
+        number = 0
+        # Part by part: searches go in between.
+        while await self._run(self._engine.check_part, number):
+            number += 1
 
     async def clear(self) -> None:
         """See `LexicalIndex.clear`."""

@@ -18,6 +18,7 @@ from remanence_server.domain.filters import (
 )
 from remanence_server.index.lexical.analysis import STOP_WORDS, passage_terms, query_terms
 from remanence_server.index.lexical.interface import (
+    ORDINARY_TERMS,
     PRIOR_PASSAGES,
     LexicalDocument,
     LexicalHit,
@@ -91,8 +92,7 @@ class MemoryLexicalIndex:
     def _score(
         self, entry: _Entry, weights: Mapping[str, float], frequencies: Counter[str], passages: int
     ) -> float:
-        average = sum(e.terms.total() for e in self._entries.values()) / len(self._entries)
-        length = self._k1 * (1 - self._b + self._b * entry.terms.total() / max(average, 1.0))
+        length = self._k1 * (1 - self._b + self._b * entry.terms.total() / ORDINARY_TERMS)
         score = 0.0
         for term, weight in weights.items():
             count = entry.terms[term]
@@ -109,9 +109,19 @@ class MemoryLexicalIndex:
         """See `LexicalIndex.commit`."""
         self._committed_stamp = self._stamp
 
+    async def expunge(self) -> None:
+        """See `LexicalIndex.expunge`: nothing is in a file."""
+
     async def count(self) -> int:
         """See `LexicalIndex.count`."""
         return len(self._entries)
+
+    async def is_whole(self) -> bool:
+        """See `LexicalIndex.is_whole`: there are no files."""
+        return True
+
+    async def check(self) -> None:
+        """See `LexicalIndex.check`: there are no files."""
 
     async def clear(self) -> None:
         """See `LexicalIndex.clear`."""
