@@ -80,9 +80,12 @@ class Extractor(Protocol):
         ...
 
     async def update_profile(
-        self, cell: MemoryCell, owner: Owner, current: Profile | None
+        self, cell: MemoryCell, owner: Owner, current: Profile | None, source: str | None = None
     ) -> Profile | None:
-        """The user's profile with what the cell adds to it, or None when it adds nothing."""
+        """The user's profile with what the cell adds to it, or None when it adds nothing.
+
+        `source` is the entry id of the cell's episode; statements keep it under `sources`.
+        """
         ...
 
     async def extract_case(self, cell: MemoryCell, owner: Owner) -> CaseDraft | CaseSkipped:

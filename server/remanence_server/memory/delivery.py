@@ -63,5 +63,6 @@ async def deliver(path: WritePath, entry: InboxEntry) -> None:
         session_id=entry.session_id,
         messages=load_messages(entry.payload_json),
         defer_extraction=entry.defer_extraction,
+        queued_as=entry.entry_id,
     )
     await add_messages(path, batch)

@@ -9,11 +9,17 @@ from dataclasses import dataclass
 
 from remanence_server.runtime.clock import Clock
 from remanence_server.runtime.errors import INTERNAL_ERROR_MESSAGE, ErrorCode, ServiceError
+from remanence_server.runtime.fault_points import FaultPoint, reach
 from remanence_server.runtime.faults import describe_fault
 from remanence_server.runtime.logging import get_logger, request_context
+from remanence_server.runtime.metrics import QueueMetrics
+from remanence_server.runtime.storage import is_storage_trouble
 from remanence_server.runtime.supervision import Supervisor
+from remanence_server.runtime.tasks import see_through
+from remanence_server.runtime.tracing import NoTracing, Origins, Tracing
 from remanence_server.state.inbox import InboxStore
 from remanence_server.state.inbox_model import InboxCaps, InboxEntry, NewEntry
+from remanence_server.state.receipts import PendingReceipt
 
 # Does what a queued request asks for; raises when it cannot be done.
 Deliver = Callable[[InboxEntry], Awaitable[None]]
@@ -21,6 +27,10 @@ Deliver = Callable[[InboxEntry], Awaitable[None]]
 _LOOP = "memorize-queue"
 _PURGE_INTERVAL_SECONDS = 60.0
 _STATUS_WRITE_TRIES = 3
+# Between tries to deliver to a disk that refuses.
+_DISK_PAUSE_SECONDS = 1.0
+# How an attempt at a delivery can end, for the metrics.
+_SUCCEEDED, _RETRIED, _FAILED = "succeeded", "retried", "failed"
 
 _log = get_logger(__name__)
 
@@ -66,12 +76,22 @@ class MemorizeQueue:
         clock: Clock,
         policy: QueuePolicy,
         supervisor: Supervisor,
+        *,
+        metrics: QueueMetrics | None = None,
+        tracing: Tracing | None = None,
     ) -> None:
         self._inbox = inbox
         self._deliver = deliver
         self._clock = clock
         self._policy = policy
         self._supervisor = supervisor
+        self._metrics = metrics or QueueMetrics.of()
+        self._tracing = tracing or NoTracing()
+        self._origins = Origins(self._tracing)
+        for outcome in (_SUCCEEDED, _RETRIED, _FAILED):
+            self._metrics.deliveries.labels(outcome)
+        for code in (ErrorCode.PAYLOAD_TOO_LARGE, ErrorCode.QUEUE_SATURATED):
+            self._metrics.rejected.labels(code.value)
         self._wake = asyncio.Event()
         self._in_flight: dict[int, asyncio.Task[None]] = {}
         self._stopping = False
@@ -108,11 +128,17 @@ class MemorizeQueue:
             task.cancel()
         await asyncio.gather(*late, return_exceptions=True)
 
-    async def offer(self, make_entry: Callable[[], NewEntry], *, asynchronous: bool) -> int | None:
+    async def offer(
+        self,
+        make_entry: Callable[[], NewEntry],
+        *,
+        asynchronous: bool,
+        receipt: PendingReceipt | None = None,
+    ) -> int | None:
         """Queues a request that asks for it, or whose session has unfinished requests before it.
 
         Returns how many unfinished requests the session has then, this one included; the request is
-        on disk. None says that it is to be done at once, by the caller.
+        on disk, and its receipt with it. None says that it is to be done at once, by the caller.
 
         Raises ServiceError, and nothing is stored: PAYLOAD_TOO_LARGE for an asynchronous request
         that is too large for the queue, QUEUE_SATURATED when the queue is full.
@@ -123,6 +149,7 @@ class MemorizeQueue:
         entry = make_entry()
         size_bytes, most = len(entry.payload_json.encode()), self._policy.max_payload_bytes
         if asynchronous and size_bytes > most:
+            self._metrics.rejected.labels(ErrorCode.PAYLOAD_TOO_LARGE.value).inc()
             raise ServiceError(
                 ErrorCode.PAYLOAD_TOO_LARGE,
                 f"the batch has {size_bytes} bytes as JSON; with async_mode it may have {most}",
@@ -130,13 +157,8 @@ class MemorizeQueue:
         if asynchronous:
             self._offers += 1
             self._may_have_rows = True
-        pending = await self._inbox.enqueue(
-            entry, self._policy.caps, self._clock.now_ms(), only_behind_others=not asynchronous
-        )
-        if pending is not None:
-            self._wake.set()
-            self._supervisor.restart_now(_LOOP)
-        return pending
+        # A caller that leaves now must not keep the queue from hearing of the row.
+        return await see_through(self._enqueue(entry, asynchronous, receipt))
 
     async def health(self) -> QueueHealth:
         """How much waits, and whether it is being delivered."""
@@ -154,6 +176,27 @@ class MemorizeQueue:
             loop_restarts=loop.restarts,
             last_loop_error_at_ms=loop.last_error_at_ms,
         )
+
+    async def _enqueue(
+        self, entry: NewEntry, asynchronous: bool, receipt: PendingReceipt | None
+    ) -> int | None:
+        self._origins.remember(entry.request_id)
+        try:
+            pending = await self._inbox.enqueue(
+                entry,
+                self._policy.caps,
+                self._clock.now_ms(),
+                only_behind_others=not asynchronous,
+                receipt=receipt,
+            )
+        except ServiceError as error:
+            self._metrics.rejected.labels(error.code.value).inc()
+            raise
+        if pending is not None:
+            reach(FaultPoint.INBOX_ACCEPTED)
+            self._wake.set()
+            self._supervisor.restart_now(_LOOP)
+        return pending
 
     async def _run(self) -> None:
         while not self._stopping:
@@ -175,6 +218,8 @@ class MemorizeQueue:
         if free <= 0:
             return
         claimed = await self._inbox.claim(free, self._clock.now_ms())
+        if claimed:
+            reach(FaultPoint.INBOX_CLAIMED)
         for entry in claimed:
             self._in_flight[entry.entry_id] = asyncio.create_task(
                 self._process(entry), name=f"{_LOOP}-{entry.entry_id}"
@@ -185,8 +230,14 @@ class MemorizeQueue:
 
     async def _process(self, entry: InboxEntry) -> None:
         try:
-            with request_context(entry.request_id):
-                await self._settle(entry, await self._try_to_deliver(entry))
+            with (
+                request_context(entry.request_id),
+                self._tracing.work("queue delivery", self._origins.of(entry.request_id)) as work,
+            ):
+                failure = await self._try_to_deliver(entry)
+                if failure is not None:
+                    work.fail(_describe(failure)[0])
+                await self._settle(entry, failure)
         finally:
             del self._in_flight[entry.entry_id]
             self._wake.set()
@@ -197,8 +248,12 @@ class MemorizeQueue:
         while True:
             try:
                 await self._deliver(entry)
+                reach(FaultPoint.DELIVERY_DONE)
             except Exception as error:
-                gives_up = attempt >= self._policy.max_attempts
+                # A disk that refuses says nothing against the request: it waits until it is taken.
+                is_held_up = is_storage_trouble(error)
+                gives_up = attempt >= self._policy.max_attempts and not is_held_up
+                self._metrics.deliveries.labels(_FAILED if gives_up else _RETRIED).inc()
                 _log.warning(
                     "queue_delivery_failed",
                     attempt=attempt,
@@ -208,15 +263,19 @@ class MemorizeQueue:
                 if gives_up:
                     return error
             else:
+                self._metrics.deliveries.labels(_SUCCEEDED).inc()
                 return None
-            attempt += 1
-            await asyncio.sleep(self._policy.retry_backoff_seconds)
+            attempt += not is_held_up
+            pause = _DISK_PAUSE_SECONDS if is_held_up else 0.0
+            await asyncio.sleep(max(pause, self._policy.retry_backoff_seconds))
 
     async def _settle(self, entry: InboxEntry, failure: Exception | None) -> None:
-        """Writes down what became of a delivery. If the disk refuses, a later sweep says so."""
-        for number in range(_STATUS_WRITE_TRIES):
-            if number:
-                await asyncio.sleep(self._policy.status_write_pause_seconds)
+        """Writes down what became of a delivery, as soon as the disk takes it.
+
+        What cannot be written for another reason is left to a later sweep, which says so.
+        """
+        tries_left = _STATUS_WRITE_TRIES
+        while tries_left:
             try:
                 if failure is None:
                     await self._inbox.succeed(entry.entry_id, self._clock.now_ms())
@@ -225,6 +284,9 @@ class MemorizeQueue:
                     await self._inbox.fail(entry.entry_id, code, text, self._clock.now_ms())
             except Exception as error:
                 _log.error("queue_status_not_written", **describe_fault(error))
+                tries_left -= not is_storage_trouble(error)
+                if tries_left:
+                    await asyncio.sleep(self._policy.status_write_pause_seconds)
             else:
                 return
 

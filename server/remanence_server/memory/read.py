@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from remanence_server.domain.filters import Filter
 from remanence_server.domain.messages import Message
 from remanence_server.domain.owners import Owner, Track
 from remanence_server.domain.records import Kind, Profile, Record
-from remanence_server.index.catalogue.interface import Catalogue, SortBy
+from remanence_server.index.catalogue.interface import SortBy
+from remanence_server.index.live import LiveIndex
+from remanence_server.memory.stages import EXTRACTING_STAGES
 from remanence_server.retrieval.results import CaseHit, EpisodeHit, Query, SkillHit
 from remanence_server.state.sessions import SessionStore
 
@@ -68,7 +71,7 @@ class Found:
 class ReadPath:
     """What search and get need."""
 
-    catalogue: Catalogue
+    index: LiveIndex
     retriever: Retriever
     sessions: SessionStore
 
@@ -77,6 +80,25 @@ async def search_memories(
     path: ReadPath, query: Query, *, include_profile: bool, unprocessed_session: str | None
 ) -> Found:
     """Ranks the memories of the query's owner; adds the profile and open messages if asked for."""
+    return await path.index.reading(
+        partial(
+            _search,
+            path,
+            query,
+            include_profile=include_profile,
+            unprocessed_session=unprocessed_session,
+        )
+    )
+
+
+async def list_memories(path: ReadPath, listing: Listing) -> Page:
+    """Lists records of one kind, unranked, in a total order."""
+    return await path.index.reading(partial(_list, path, listing))
+
+
+async def _search(
+    path: ReadPath, query: Query, *, include_profile: bool, unprocessed_session: str | None
+) -> Found:
     unprocessed = _unprocessed(path, query.owner, unprocessed_session)
     if query.owner.track is Track.USER:
         episodes, messages, profiles = await asyncio.gather(
@@ -91,13 +113,12 @@ async def search_memories(
     return Found(cases=cases, skills=skills, unprocessed=messages)
 
 
-async def list_memories(path: ReadPath, listing: Listing) -> Page:
-    """Lists records of one kind, unranked, in a total order."""
+async def _list(path: ReadPath, listing: Listing) -> Page:
     if listing.kind is Kind.PROFILE:
         # At most one, whatever page or filter was asked for.
         profiles = await _profiles(path, listing.owner)
         return Page(len(profiles), profiles)
-    total, records = await path.catalogue.list_records(
+    total, records = await path.index.catalogue.list_records(
         listing.owner,
         listing.kind,
         where=listing.where,
@@ -112,13 +133,12 @@ async def list_memories(path: ReadPath, listing: Listing) -> Page:
 async def _unprocessed(path: ReadPath, owner: Owner, session_id: str | None) -> tuple[Message, ...]:
     if session_id is None:
         return ()
-    buffered = await path.sessions.buffered(owner.scope, session_id)
-    return tuple(entry.message for entry in buffered)
+    return tuple(await path.sessions.unprocessed(owner.scope, session_id, EXTRACTING_STAGES))
 
 
 async def _profiles(path: ReadPath, owner: Owner) -> tuple[Profile, ...]:
     records: Sequence[Record] = (
-        await path.catalogue.list_records(
+        await path.index.catalogue.list_records(
             owner,
             Kind.PROFILE,
             limit=1,

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, tzinfo
 
 import orjson
@@ -31,14 +31,18 @@ from remanence_server.domain.records import (
     Turn,
 )
 from remanence_server.extraction.interface import CaseSkipped, Extractor
+from remanence_server.memory.owner_locks import OwnerLocks
 from remanence_server.projection.publisher import Publisher
 from remanence_server.runtime.errors import ErrorCode, ServiceError
+from remanence_server.runtime.fault_points import FaultPoint, reach
 from remanence_server.runtime.ids import entry_id
 from remanence_server.runtime.instants import day_of
 from remanence_server.runtime.logging import get_logger
+from remanence_server.runtime.tasks import see_through
 from remanence_server.state.entry_ids import EntryIds
 from remanence_server.state.jobs.model import Job, NewJob
 from remanence_server.state.jobs.runner import Stage
+from remanence_server.state.jobs.store import JobStore
 from remanence_server.state.record_json import dump_records, load_records
 from remanence_server.state.sessions import SessionStore
 
@@ -46,6 +50,10 @@ EPISODE = "episode"
 FACTS = "facts"
 PROFILE = "profile"
 CASE = "case"
+# Until these are done, the words of a cell are nowhere but in the cell.
+EXTRACTING_STAGES = frozenset({EPISODE, CASE})
+# The stage that brings what was said to the Markdown of its owner, by track.
+FIRST_STAGES: Mapping[Track, str] = {Track.USER: EPISODE, Track.AGENT: CASE}
 
 _log = get_logger(__name__)
 
@@ -60,6 +68,8 @@ class Pipeline:
     publisher: Publisher
     zone: tzinfo
     maximum_attempts: int
+    job_store: JobStore
+    locks: OwnerLocks = field(default_factory=OwnerLocks)
 
     def stages(self) -> Mapping[str, Stage]:
         """The handlers of the job runner, by stage name."""
@@ -127,11 +137,11 @@ class Pipeline:
         episode = (await self._output(job, produce))[0]
         assert isinstance(episode, Episode)  # noqa: S101 - what this very stage saved
         transcript = _transcript(cell, episode)
-        await self.publisher.publish((episode, transcript))
+        await self._publish(job, lambda: self.publisher.publish((episode, transcript)))
         handed_on = orjson.dumps({"episode_id": episode.entry_id}).decode()
         return (
             self._job(FACTS, cell, job.owner, handed_on),
-            self._job(PROFILE, cell, job.owner),
+            self._job(PROFILE, cell, job.owner, handed_on),
         )
 
     async def _run_facts(self, job: Job) -> Sequence[NewJob]:
@@ -159,15 +169,22 @@ class Pipeline:
                 for draft in drafts
             ]
 
-        await self.publisher.publish(await self._output(job, produce))
+        records = await self._output(job, produce)
+        await self._publish(job, lambda: self.publisher.publish(records))
         return ()
 
     async def _run_profile(self, job: Job) -> Sequence[NewJob]:
         cell = await self._cell(job)
         current, page_hash = await self.publisher.read_profile(job.owner)
-        updated = await self.extractor.update_profile(cell, job.owner, current)
+        # Jobs that were queued by an earlier release do not know it.
+        source = orjson.loads(job.input_json or "{}").get("episode_id")
+        updated = await self.extractor.update_profile(cell, job.owner, current, source)
         if updated is not None:
-            await self.publisher.publish_profile(updated, page_hash)
+            profile = updated
+            await self._publish(job, lambda: self.publisher.publish_profile(profile, page_hash))
+        elif job.attempts > 1:
+            # Perhaps because the attempt before has written it.
+            await self.publisher.sync_profile(job.owner)
         return ()
 
     async def _run_case(self, job: Job) -> Sequence[NewJob]:
@@ -196,14 +213,36 @@ class Pipeline:
 
             return [_Draft(Kind.AGENT_CASE, day, case)]
 
-        await self.publisher.publish(await self._output(job, produce))
+        records = await self._output(job, produce)
+        await self._publish(job, lambda: self.publisher.publish(records))
         return ()
 
     async def _cell(self, job: Job) -> MemoryCell:
         cell = await self.sessions.cell(job.cell_id)
         if cell is None:
+            # It goes when the job is cancelled: that is no failure.
+            await self.job_store.may_publish(job)
             raise ServiceError(ErrorCode.INTERNAL_ERROR, "the memory cell of this job is gone")
         return cell
+
+    async def _publish(self, job: Job, write: Callable[[], Awaitable[object]]) -> None:
+        """Writes what a job produced, unless that has been deleted meanwhile.
+
+        Raises LeaseLostError for a job that was cancelled, ServiceError when it must wait.
+        """
+
+        async def run() -> None:
+            async with self.locks.of(job.owner):
+                if not await self.job_store.may_publish(job):
+                    raise ServiceError(
+                        ErrorCode.EXTERNAL_SERVICE_UNAVAILABLE,
+                        "a deletion of this owner is not finished yet",
+                        retry_after_seconds=1.0,
+                    )
+                await write()
+
+        # Cancelled half-way, the write would go on in its thread, and nobody would hold the lock.
+        await see_through(run())
 
     async def _output(
         self, job: Job, produce: Callable[[], Awaitable[list[_Draft]]]
@@ -212,6 +251,7 @@ class Pipeline:
         if job.output_json is not None:
             return load_records(job.output_json)
         drafts = await produce()
+        reach(FaultPoint.EXTRACTION_DONE)
         needs: dict[tuple[Kind, date], tuple[int, int]] = {}
         for draft in drafts:
             key = (draft.kind, draft.day)
@@ -231,7 +271,9 @@ class Pipeline:
                 records.append(draft.build(entry_id(ID_PREFIX[draft.kind], draft.day, number)))
             return dump_records(records)
 
-        return load_records(await self.entry_ids.reserve_and_save(job, needs, build))
+        output = await self.entry_ids.reserve_and_save(job, needs, build)
+        reach(FaultPoint.OUTPUT_SAVED)
+        return load_records(output)
 
     def _floor(self, owner: Owner, kind: Kind, day: date) -> int:
         """The number the counter may not fall below.

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
+from prometheus_client import CollectorRegistry
 from structlog.testing import capture_logs
 
 from remanence_server.domain.owners import Scope
@@ -17,6 +18,7 @@ from remanence_server.memory.queue import MemorizeQueue, QueuePolicy
 from remanence_server.runtime import supervision
 from remanence_server.runtime.clock import ManualClock
 from remanence_server.runtime.errors import ErrorCode, ServiceError
+from remanence_server.runtime.metrics import QueueMetrics
 from remanence_server.runtime.supervision import Supervisor
 from remanence_server.state.database import Database
 from remanence_server.state.inbox import InboxStore
@@ -110,11 +112,14 @@ def new_entry(session_id: str = "s", size: int = 2) -> NewEntry:
 
 @asynccontextmanager
 async def running(
-    database: Database, policy: QueuePolicy = POLICY, inbox: InboxStore | None = None
+    database: Database,
+    policy: QueuePolicy = POLICY,
+    inbox: InboxStore | None = None,
+    metrics: QueueMetrics | None = None,
 ) -> AsyncIterator[Running]:
     clock, supervisor, deliveries = ManualClock(), Supervisor(), Deliveries()
     inbox = inbox or InboxStore(database)
-    queue = MemorizeQueue(inbox, deliveries, clock, policy, supervisor)
+    queue = MemorizeQueue(inbox, deliveries, clock, policy, supervisor, metrics=metrics)
     await queue.start()
     try:
         yield Running(queue, inbox, deliveries, clock, supervisor)
@@ -421,3 +426,31 @@ async def test_the_age_is_that_of_the_oldest_that_waits(database: Database) -> N
         run.clock.advance_ms(2_500)
         await run.add()
         assert (await run.queue.health()).oldest_pending_age_seconds == 2.5
+
+
+async def test_deliveries_and_rejections_are_counted(database: Database) -> None:
+    registry = CollectorRegistry()
+    policy = replace(POLICY, max_attempts=2, caps=InboxCaps(per_session=1, total=200))
+    async with running(database, policy, metrics=QueueMetrics.of(registry)) as run:
+
+        def fails_for_b(entry: InboxEntry) -> None:
+            if entry.session_id == "b":
+                raise RuntimeError("broken")
+
+        def counted(name: str, **labels: str) -> float | None:
+            return registry.get_sample_value(f"remanence_queue_{name}_total", labels)
+
+        assert counted("rejected", code="QUEUE_SATURATED") == 0
+        run.deliveries.act = fails_for_b
+        good, bad = await run.add("a"), await run.add("b")
+        with pytest.raises(ServiceError):
+            await run.add("a")
+        with pytest.raises(ServiceError):
+            await run.add("c", size=1_001)
+        run.deliveries.open.set()
+        await run.finished(good, bad)
+        assert counted("deliveries", outcome="succeeded") == 1
+        assert counted("deliveries", outcome="retried") == 1
+        assert counted("deliveries", outcome="failed") == 1
+        assert counted("rejected", code="QUEUE_SATURATED") == 1
+        assert counted("rejected", code="PAYLOAD_TOO_LARGE") == 1

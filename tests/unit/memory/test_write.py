@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import pytest
@@ -22,7 +22,8 @@ SCOPE = Scope()
 async def _add(
     workshop: Workshop, *messages: Message, session: str = "s", defer: bool = True
 ) -> WriteStatus:
-    return await add_messages(workshop.path, AddBatch(SCOPE, session, messages, defer))
+    added = await add_messages(workshop.path, AddBatch(SCOPE, session, messages, defer))
+    return added.status
 
 
 async def _flush(workshop: Workshop, session: str = "s") -> WriteStatus:
@@ -178,8 +179,10 @@ async def test_a_flush_that_is_cancelled_while_it_cuts_spoils_no_other(
     cut = workshop.sessions.cut
     began = asyncio.Event()
 
-    async def slow_cut(planned: Sequence, now_ms: int) -> list[int] | None:
-        running = asyncio.ensure_future(cut(planned, now_ms))
+    async def slow_cut(
+        planned: Sequence, now_ms: int, awaited: Collection[str] = ()
+    ) -> list[int] | None:
+        running = asyncio.ensure_future(cut(planned, now_ms, awaited))
         began.set()
         return await asyncio.shield(running)
 

@@ -46,11 +46,11 @@ class HeuristicExtractor:
         return await _run(cell, lambda: extract_facts(conversation_of(cell, owner), self._zone))
 
     async def update_profile(
-        self, cell: MemoryCell, owner: Owner, current: Profile | None
+        self, cell: MemoryCell, owner: Owner, current: Profile | None, source: str | None = None
     ) -> Profile | None:
         """See `Extractor`."""
         return await _run(
-            cell, lambda: update_profile(conversation_of(cell, owner), owner, current)
+            cell, lambda: update_profile(conversation_of(cell, owner), owner, current, source)
         )
 
     async def extract_case(self, cell: MemoryCell, owner: Owner) -> CaseDraft | CaseSkipped:

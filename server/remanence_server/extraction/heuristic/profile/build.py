@@ -50,12 +50,15 @@ _NO_ANSWER = re.compile(
 
 
 def update_profile(
-    conversation: Conversation, owner: Owner, current: Profile | None
+    conversation: Conversation, owner: Owner, current: Profile | None, source: str | None = None
 ) -> Profile | None:
-    """The profile with what the owner says of themselves here, or None if that is nothing new."""
+    """The profile with what the owner says of themselves here, or None if that is nothing new.
+
+    `source` is the entry id of the episode that this conversation is.
+    """
     data = current.data if current is not None else {}
     several = len(conversation.owner_names()) > 1 or has_speakers(data)
-    result = updated(data, _statements(conversation, with_speaker=several))
+    result = updated(data, _statements(conversation, with_speaker=several), source)
     if result is None:
         return None
     earlier_ms = current.timestamp_ms if current is not None else 0

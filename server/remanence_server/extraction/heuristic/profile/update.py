@@ -63,15 +63,21 @@ _DIET_STATE = re.compile(r"^is\s+(?:not\s+)?", re.IGNORECASE)
 Item = dict[str, Any]
 
 
-def updated(data: Mapping[str, Any], statements: Iterable[Statement]) -> dict[str, Any] | None:
-    """`data` with the statements in it, or None if it holds all of them already."""
+def updated(
+    data: Mapping[str, Any], statements: Iterable[Statement], source: str | None = None
+) -> dict[str, Any] | None:
+    """`data` with the statements in it, or None if it holds all of them already.
+
+    `source` is the episode that they are from: each item lists those that state it.
+    """
     items = _items(data.get("explicit_info"))
     known_summary = data.get("summary")
     generated = known_summary in (None, "", render_summary(items))
     changed = False
     latest_ms = _integer(data.get("profile_timestamp_ms"))
     for statement in sorted(statements, key=lambda statement: statement.timestamp_ms):
-        if _apply(items, statement):
+        applied = _apply(items, statement)
+        if _note_source(items, statement, source) or applied:
             changed = True
             latest_ms = max(latest_ms, statement.timestamp_ms)
     if not changed:
@@ -118,6 +124,44 @@ def _apply(items: list[Any], statement: Statement) -> bool:
     return True
 
 
+def _note_source(items: list[Any], statement: Statement, source: str | None) -> bool:
+    """Lists an episode with whatever says what a statement of it says; False if it is there."""
+    if source is None:
+        return False
+    described = statement.claim.description.casefold()
+    for item in items:
+        if not isinstance(item, dict) or _text(item, "speaker") != (statement.speaker or ""):
+            continue
+        history = _history(item)
+        for said in (item, *history):
+            category = _text(said, "category") or _text(item, "category")
+            is_it = _text(said, "description").casefold() == described
+            if is_it and category == statement.claim.category:
+                sources = sources_of(said)
+                if source in sources:
+                    return False
+                # What was known before without a source cannot be said to come from this alone.
+                if sources or _is_of(said, statement):
+                    said["sources"] = [*sources, source]
+                    if history:
+                        item["superseded"] = history
+                    return True
+                return False
+    return False
+
+
+def _is_of(item: Mapping[str, Any], statement: Statement) -> bool:
+    return item.get("message_id") == statement.message_id and (
+        _integer(item.get("timestamp_ms")) == statement.timestamp_ms
+    )
+
+
+def sources_of(item: Mapping[str, Any]) -> list[str]:
+    """The episodes that state an item; none are known of what an earlier release wrote."""
+    sources = item.get("sources")
+    return [each for each in sources if isinstance(each, str)] if isinstance(sources, list) else []
+
+
 def _fulfil(items: list[Any], home: Item) -> None:
     """Who has arrived is no longer about to move there: the plan becomes history."""
     if home["category"] != "home":
@@ -129,7 +173,7 @@ def _fulfil(items: list[Any], home: Item) -> None:
             and _integer(item.get("timestamp_ms")) <= home["timestamp_ms"]
             and _shares_name(_text(item, "description"), home["description"])
         ):
-            _remember(home, _past(item))
+            _remember(home, item)
             items.remove(item)
 
 
@@ -159,7 +203,7 @@ def _end(items: list[Any], statement: Statement) -> bool:
         return _remember(newest, _entry(statement))
     replacement = _superseded(older[0], statement)
     for item in older[1:]:
-        for past in [*_history(item), _past(item)]:
+        for past in [*_history(item), item]:
             _remember(replacement, past)
         items.remove(item)
     items[items.index(older[0])] = replacement
@@ -227,13 +271,14 @@ def _entry(statement: Statement) -> Item:
 def _superseded(item: Item, statement: Statement) -> Item:
     """The new claim in the old one's place; keys that somebody added stay."""
     replacement = {**item, **_entry(statement)}
+    replacement.pop("sources", None)
     replacement["superseded"] = _history(item)
-    _remember(replacement, _past(item))
+    _remember(replacement, item)
     return replacement
 
 
 def _past(item: Mapping[str, Any]) -> Item:
-    keys = ("description", "evidence", "message_id", "timestamp_ms")
+    keys = ("description", "evidence", "message_id", "timestamp_ms", "sources")
     return {key: item[key] for key in keys if key in item}
 
 
@@ -241,6 +286,9 @@ def _remember(item: Item, past: Mapping[str, Any]) -> bool:
     """Puts a former claim into the history of an item, oldest first."""
     history = _history(item)
     entry = _past(past)
+    if _text(past, "category") not in ("", _text(item, "category")):
+        # What it is should it be so again.
+        entry["category"] = _text(past, "category")
     if any(_text(known, "description") == _text(entry, "description") for known in history):
         return False
     history.append(entry)
