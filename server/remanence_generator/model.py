@@ -88,6 +88,12 @@ class Field:
     rules: Rules
     comment: str
 
+    @property
+    def nullable(self) -> bool:
+        """Whether a request may send null: only where no default takes the place of absence."""
+        absent = self.presence or self.rules.null_when_empty
+        return absent and not self.rules.required and self.rules.default_json is None
+
 
 @dataclass(frozen=True, slots=True)
 class Union:
@@ -185,6 +191,10 @@ class Method:
     status_rules: tuple[StatusRule, ...]
     multipart: bool
     error_statuses: tuple[int, ...]
+    # Whether the request may carry an idempotency key.
+    idempotent: bool
+    # Whether the call may end when its client has left.
+    read_only: bool
     comment: str
 
 

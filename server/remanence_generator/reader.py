@@ -250,6 +250,8 @@ class _FileReader:
             ),
             multipart=rules.multipart,
             error_statuses=tuple(rules.error_statuses),
+            idempotent=rules.idempotent,
+            read_only=rules.read_only,
             comment=comment,
         )
 

@@ -11,7 +11,7 @@ from pydantic import Field
 from remanence.v2 import jobs_pb2
 from remanence_server.api.transcoding.bindings import HttpBinding, add_routes
 from remanence_server.api.transcoding.context import CallContext
-from remanence_server.api.transcoding.fields import INT64_TEXT, RequestModel
+from remanence_server.api.transcoding.fields import WHOLE, WHOLE_OR_DIGITS, RequestModel
 from remanence_server.api.transcoding.texts import TextReaders, integer_from_text, query_fields
 from remanence_server.api.transcoding.validation import MessageBinding, Registry, validate
 from remanence_server.api.transcoding.values import timestamp_text
@@ -35,10 +35,10 @@ class ListJobsRequest(RequestModel):
         "queued", "waiting_retry", "running", "succeeded", "dead_letter", "cancelled"
     ] | None = None
     stage: Annotated[str, Field(strict=True)] | None = None
-    page: Annotated[int, Field(strict=True, ge=1, le=2147483647)] | None = 1
-    page_size: Annotated[int, Field(strict=True, ge=1, le=100)] | None = 20
-    app_id: Annotated[str, Field(strict=True)] | None = "default"
-    project_id: Annotated[str, Field(strict=True)] | None = "default"
+    page: Annotated[int, Field(strict=True, ge=1, le=2147483647), WHOLE] = 1
+    page_size: Annotated[int, Field(strict=True, ge=1, le=100), WHOLE] = 20
+    app_id: Annotated[str, Field(strict=True)] = "default"
+    project_id: Annotated[str, Field(strict=True)] = "default"
 
 
 def list_jobs_request_to_proto(model: ListJobsRequest) -> jobs_pb2.ListJobsRequest:
@@ -46,10 +46,10 @@ def list_jobs_request_to_proto(model: ListJobsRequest) -> jobs_pb2.ListJobsReque
         session_id=model.session_id,
         status=None if model.status is None else _JOB_STATUS_NUMBERS[model.status],
         stage=model.stage,
-        page=1 if model.page is None else model.page,
-        page_size=20 if model.page_size is None else model.page_size,
-        app_id="default" if model.app_id is None else model.app_id,
-        project_id="default" if model.project_id is None else model.project_id,
+        page=model.page,
+        page_size=model.page_size,
+        app_id=model.app_id,
+        project_id=model.project_id,
     )
 
 
@@ -76,17 +76,17 @@ class GetJobRequest(RequestModel):
     """Request message remanence.v2.GetJobRequest."""
 
     job_id: Annotated[
-        int, Field(strict=True, ge=-9223372036854775808, le=9223372036854775807), INT64_TEXT
+        int, Field(strict=True, ge=-9223372036854775808, le=9223372036854775807), WHOLE_OR_DIGITS
     ]
-    app_id: Annotated[str, Field(strict=True)] | None = "default"
-    project_id: Annotated[str, Field(strict=True)] | None = "default"
+    app_id: Annotated[str, Field(strict=True)] = "default"
+    project_id: Annotated[str, Field(strict=True)] = "default"
 
 
 def get_job_request_to_proto(model: GetJobRequest) -> jobs_pb2.GetJobRequest:
     return jobs_pb2.GetJobRequest(
         job_id=model.job_id,
-        app_id="default" if model.app_id is None else model.app_id,
-        project_id="default" if model.project_id is None else model.project_id,
+        app_id=model.app_id,
+        project_id=model.project_id,
     )
 
 
@@ -105,17 +105,17 @@ class RetryJobRequest(RequestModel):
     """Request message remanence.v2.RetryJobRequest."""
 
     job_id: Annotated[
-        int, Field(strict=True, ge=-9223372036854775808, le=9223372036854775807), INT64_TEXT
+        int, Field(strict=True, ge=-9223372036854775808, le=9223372036854775807), WHOLE_OR_DIGITS
     ]
-    app_id: Annotated[str, Field(strict=True)] | None = "default"
-    project_id: Annotated[str, Field(strict=True)] | None = "default"
+    app_id: Annotated[str, Field(strict=True)] = "default"
+    project_id: Annotated[str, Field(strict=True)] = "default"
 
 
 def retry_job_request_to_proto(model: RetryJobRequest) -> jobs_pb2.RetryJobRequest:
     return jobs_pb2.RetryJobRequest(
         job_id=model.job_id,
-        app_id="default" if model.app_id is None else model.app_id,
-        project_id="default" if model.project_id is None else model.project_id,
+        app_id=model.app_id,
+        project_id=model.project_id,
     )
 
 
@@ -134,17 +134,17 @@ class DropJobRequest(RequestModel):
     """Request message remanence.v2.DropJobRequest."""
 
     job_id: Annotated[
-        int, Field(strict=True, ge=-9223372036854775808, le=9223372036854775807), INT64_TEXT
+        int, Field(strict=True, ge=-9223372036854775808, le=9223372036854775807), WHOLE_OR_DIGITS
     ]
-    app_id: Annotated[str, Field(strict=True)] | None = "default"
-    project_id: Annotated[str, Field(strict=True)] | None = "default"
+    app_id: Annotated[str, Field(strict=True)] = "default"
+    project_id: Annotated[str, Field(strict=True)] = "default"
 
 
 def drop_job_request_to_proto(model: DropJobRequest) -> jobs_pb2.DropJobRequest:
     return jobs_pb2.DropJobRequest(
         job_id=model.job_id,
-        app_id="default" if model.app_id is None else model.app_id,
-        project_id="default" if model.project_id is None else model.project_id,
+        app_id=model.app_id,
+        project_id=model.project_id,
     )
 
 

@@ -12,7 +12,7 @@ from pydantic import Field
 from remanence.v2 import knowledge_pb2
 from remanence_server.api.transcoding.bindings import HttpBinding, add_routes
 from remanence_server.api.transcoding.context import CallContext
-from remanence_server.api.transcoding.fields import RequestModel, refused
+from remanence_server.api.transcoding.fields import WHOLE, RequestModel, refused
 from remanence_server.api.transcoding.texts import TextReaders, integer_from_text, query_fields
 from remanence_server.api.transcoding.validation import (
     MessageBinding,
@@ -55,12 +55,12 @@ class DocumentMetadata(RequestModel):
         str,
         Field(strict=True, min_length=1, max_length=128, pattern="^[a-zA-Z0-9_.@+-]+$"),
         refused(".", "..", "default_app"),
-    ] | None = "default"
+    ] = "default"
     project_id: Annotated[
         str,
         Field(strict=True, min_length=1, max_length=128, pattern="^[a-zA-Z0-9_.@+-]+$"),
         refused(".", "..", "default_project"),
-    ] | None = "default"
+    ] = "default"
     # Name of the file; over HTTP it comes from the part itself.
     file_name: Annotated[str, Field(strict=True, max_length=255)] | None = None
     # Media type of the file; over HTTP it comes from the part itself.
@@ -74,8 +74,8 @@ def document_metadata_to_proto(model: DocumentMetadata) -> knowledge_pb2.Documen
         title=model.title,
         source_type=model.source_type,
         category_id=model.category_id,
-        app_id="default" if model.app_id is None else model.app_id,
-        project_id="default" if model.project_id is None else model.project_id,
+        app_id=model.app_id,
+        project_id=model.project_id,
         file_name=model.file_name,
         media_type=model.media_type,
         doc_id=model.doc_id,
@@ -106,28 +106,26 @@ def document_metadata_input(pb: knowledge_pb2.DocumentMetadata) -> dict[str, Any
 class ListDocumentsRequest(RequestModel):
     """Request message remanence.v2.ListDocumentsRequest."""
 
-    app_id: Annotated[str, Field(strict=True)] | None = "default"
-    project_id: Annotated[str, Field(strict=True)] | None = "default"
+    app_id: Annotated[str, Field(strict=True)] = "default"
+    project_id: Annotated[str, Field(strict=True)] = "default"
     category_id: Annotated[str, Field(strict=True)] | None = None
-    page: Annotated[int, Field(strict=True, ge=1, le=2147483647)] | None = 1
-    page_size: Annotated[int, Field(strict=True, ge=1, le=100)] | None = 20
-    sort_by: Literal["created_at", "updated_at", "title"] | None = "created_at"
-    sort_order: Literal["asc", "desc"] | None = "desc"
+    page: Annotated[int, Field(strict=True, ge=1, le=2147483647), WHOLE] = 1
+    page_size: Annotated[int, Field(strict=True, ge=1, le=100), WHOLE] = 20
+    sort_by: Literal["created_at", "updated_at", "title"] = "created_at"
+    sort_order: Literal["asc", "desc"] = "desc"
 
 
 def list_documents_request_to_proto(
     model: ListDocumentsRequest
 ) -> knowledge_pb2.ListDocumentsRequest:
     return knowledge_pb2.ListDocumentsRequest(
-        app_id="default" if model.app_id is None else model.app_id,
-        project_id="default" if model.project_id is None else model.project_id,
+        app_id=model.app_id,
+        project_id=model.project_id,
         category_id=model.category_id,
-        page=1 if model.page is None else model.page,
-        page_size=20 if model.page_size is None else model.page_size,
-        sort_by=_DOCUMENT_SORT_BY_NUMBERS["created_at" if model.sort_by is None else model.sort_by],
-        sort_order=_DOCUMENT_SORT_ORDER_NUMBERS[
-            "desc" if model.sort_order is None else model.sort_order
-        ],
+        page=model.page,
+        page_size=model.page_size,
+        sort_by=_DOCUMENT_SORT_BY_NUMBERS[model.sort_by],
+        sort_order=_DOCUMENT_SORT_ORDER_NUMBERS[model.sort_order],
     )
 
 
@@ -155,15 +153,15 @@ class GetDocumentRequest(RequestModel):
 
     # The contract says `d_` and 12 to 32 hex digits; any other id is simply not found.
     doc_id: Annotated[str, Field(strict=True)]
-    app_id: Annotated[str, Field(strict=True)] | None = "default"
-    project_id: Annotated[str, Field(strict=True)] | None = "default"
+    app_id: Annotated[str, Field(strict=True)] = "default"
+    project_id: Annotated[str, Field(strict=True)] = "default"
 
 
 def get_document_request_to_proto(model: GetDocumentRequest) -> knowledge_pb2.GetDocumentRequest:
     return knowledge_pb2.GetDocumentRequest(
         doc_id=model.doc_id,
-        app_id="default" if model.app_id is None else model.app_id,
-        project_id="default" if model.project_id is None else model.project_id,
+        app_id=model.app_id,
+        project_id=model.project_id,
     )
 
 
@@ -188,12 +186,12 @@ class UpdateDocumentRequest(RequestModel):
         str,
         Field(strict=True, min_length=1, max_length=128, pattern="^[a-zA-Z0-9_.@+-]+$"),
         refused(".", "..", "default_app"),
-    ] | None = "default"
+    ] = "default"
     project_id: Annotated[
         str,
         Field(strict=True, min_length=1, max_length=128, pattern="^[a-zA-Z0-9_.@+-]+$"),
         refused(".", "..", "default_project"),
-    ] | None = "default"
+    ] = "default"
 
 
 def update_document_request_to_proto(
@@ -203,8 +201,8 @@ def update_document_request_to_proto(
         doc_id=model.doc_id,
         title=model.title,
         category_id=model.category_id,
-        app_id="default" if model.app_id is None else model.app_id,
-        project_id="default" if model.project_id is None else model.project_id,
+        app_id=model.app_id,
+        project_id=model.project_id,
     )
 
 
@@ -227,8 +225,8 @@ class DeleteDocumentRequest(RequestModel):
     """Request message remanence.v2.DeleteDocumentRequest."""
 
     doc_id: Annotated[str, Field(strict=True)]
-    app_id: Annotated[str, Field(strict=True)] | None = "default"
-    project_id: Annotated[str, Field(strict=True)] | None = "default"
+    app_id: Annotated[str, Field(strict=True)] = "default"
+    project_id: Annotated[str, Field(strict=True)] = "default"
 
 
 def delete_document_request_to_proto(
@@ -236,8 +234,8 @@ def delete_document_request_to_proto(
 ) -> knowledge_pb2.DeleteDocumentRequest:
     return knowledge_pb2.DeleteDocumentRequest(
         doc_id=model.doc_id,
-        app_id="default" if model.app_id is None else model.app_id,
-        project_id="default" if model.project_id is None else model.project_id,
+        app_id=model.app_id,
+        project_id=model.project_id,
     )
 
 
@@ -256,15 +254,15 @@ class GetTopicRequest(RequestModel):
     """Request message remanence.v2.GetTopicRequest."""
 
     topic_id: Annotated[str, Field(strict=True)]
-    app_id: Annotated[str, Field(strict=True)] | None = "default"
-    project_id: Annotated[str, Field(strict=True)] | None = "default"
+    app_id: Annotated[str, Field(strict=True)] = "default"
+    project_id: Annotated[str, Field(strict=True)] = "default"
 
 
 def get_topic_request_to_proto(model: GetTopicRequest) -> knowledge_pb2.GetTopicRequest:
     return knowledge_pb2.GetTopicRequest(
         topic_id=model.topic_id,
-        app_id="default" if model.app_id is None else model.app_id,
-        project_id="default" if model.project_id is None else model.project_id,
+        app_id=model.app_id,
+        project_id=model.project_id,
     )
 
 
@@ -283,31 +281,31 @@ class SearchTopicsRequest(RequestModel):
     """Request message remanence.v2.SearchTopicsRequest."""
 
     query: Annotated[str, Field(strict=True, min_length=1, max_length=2000)]
-    method: Literal["keyword", "vector", "hybrid"] | None = "hybrid"
-    top_k: Annotated[int, Field(strict=True, ge=1, le=100)] | None = 10
+    method: Literal["keyword", "vector", "hybrid"] = "hybrid"
+    top_k: Annotated[int, Field(strict=True, ge=1, le=100), WHOLE] = 10
     score_threshold: Annotated[float, Field(strict=True, allow_inf_nan=False)] | None = None
-    include_content: Annotated[bool, Field(strict=True)] | None = None
+    include_content: Annotated[bool, Field(strict=True)] = False
     app_id: Annotated[
         str,
         Field(strict=True, min_length=1, pattern="^[a-zA-Z0-9_.@+-]+$"),
         refused(".", "..", "default_app"),
-    ] | None = "default"
+    ] = "default"
     project_id: Annotated[
         str,
         Field(strict=True, min_length=1, pattern="^[a-zA-Z0-9_.@+-]+$"),
         refused(".", "..", "default_project"),
-    ] | None = "default"
+    ] = "default"
 
 
 def search_topics_request_to_proto(model: SearchTopicsRequest) -> knowledge_pb2.SearchTopicsRequest:
     return knowledge_pb2.SearchTopicsRequest(
         query=model.query,
-        method=_TOPIC_SEARCH_METHOD_NUMBERS["hybrid" if model.method is None else model.method],
-        top_k=10 if model.top_k is None else model.top_k,
+        method=_TOPIC_SEARCH_METHOD_NUMBERS[model.method],
+        top_k=model.top_k,
         score_threshold=model.score_threshold,
         include_content=model.include_content,
-        app_id="default" if model.app_id is None else model.app_id,
-        project_id="default" if model.project_id is None else model.project_id,
+        app_id=model.app_id,
+        project_id=model.project_id,
     )
 
 
@@ -332,16 +330,16 @@ def search_topics_request_input(pb: knowledge_pb2.SearchTopicsRequest) -> dict[s
 class ListCategoriesRequest(RequestModel):
     """Request message remanence.v2.ListCategoriesRequest."""
 
-    app_id: Annotated[str, Field(strict=True)] | None = "default"
-    project_id: Annotated[str, Field(strict=True)] | None = "default"
+    app_id: Annotated[str, Field(strict=True)] = "default"
+    project_id: Annotated[str, Field(strict=True)] = "default"
 
 
 def list_categories_request_to_proto(
     model: ListCategoriesRequest
 ) -> knowledge_pb2.ListCategoriesRequest:
     return knowledge_pb2.ListCategoriesRequest(
-        app_id="default" if model.app_id is None else model.app_id,
-        project_id="default" if model.project_id is None else model.project_id,
+        app_id=model.app_id,
+        project_id=model.project_id,
     )
 
 
@@ -796,7 +794,9 @@ def knowledge_service_router(servicer: KnowledgeServiceProtocol, binding: HttpBi
         data = await binding.read_object(request)
         model = validate(SearchTopicsRequest, data)
         context = binding.context(request)
-        reply = await servicer.SearchTopics(search_topics_request_to_proto(model), context)
+        reply = await binding.while_connected(
+            request, servicer.SearchTopics(search_topics_request_to_proto(model), context)
+        )
         body = search_topics_response_json(reply, binding.zone)
         return binding.enveloped(context, body, status=200)
 

@@ -13,8 +13,9 @@ from remanence_server.api.transcoding.bindings import HttpBinding, add_routes
 from remanence_server.api.transcoding.context import CallContext
 from remanence_server.api.transcoding.fields import (
     EPOCH,
-    INT64_TEXT,
     TEXT_OR_LIST,
+    WHOLE,
+    WHOLE_OR_DIGITS,
     JsonObject,
     RequestModel,
     between,
@@ -182,14 +183,14 @@ class ToolCall(RequestModel):
     # Echoed by the `tool_call_id` of the paired tool message.
     id: Annotated[str, Field(strict=True)]
     # Only "function" has a meaning.
-    type: Annotated[str, Field(strict=True)] | None = "function"
+    type: Annotated[str, Field(strict=True)] = "function"
     function: ToolFunction
 
 
 def tool_call_to_proto(model: ToolCall) -> memory_pb2.ToolCall:
     return memory_pb2.ToolCall(
         id=model.id,
-        type="function" if model.type is None else model.type,
+        type=model.type,
         function=tool_function_to_proto(model.function),
     )
 
@@ -218,7 +219,9 @@ class MessageItem(RequestModel):
     sender_name: Annotated[str, Field(strict=True)] | None = None
     role: Literal["user", "assistant", "tool"]
     # Unix epoch in milliseconds (seconds are recognised below 10^11).
-    timestamp: Annotated[int, Field(strict=True, gt=0, le=9223372036854775807), INT64_TEXT, EPOCH]
+    timestamp: Annotated[
+        int, Field(strict=True, gt=0, le=9223372036854775807), WHOLE_OR_DIGITS, EPOCH
+    ]
     content: Annotated[str | list[ContentItem], TEXT_OR_LIST]
     tool_calls: list[ToolCall] | None = None
     # The call this message answers. Required for role "tool".
@@ -284,24 +287,24 @@ class AddRequest(RequestModel):
         str,
         Field(strict=True, min_length=1, max_length=128, pattern="^[a-zA-Z0-9_.@+-]+$"),
         refused(".", "..", "default_app"),
-    ] | None = "default"
+    ] = "default"
     project_id: Annotated[
         str,
         Field(strict=True, min_length=1, max_length=128, pattern="^[a-zA-Z0-9_.@+-]+$"),
         refused(".", "..", "default_project"),
-    ] | None = "default"
+    ] = "default"
     messages: Annotated[list[MessageItem], Field(min_length=1, max_length=500)]
     # Buffer durably, without boundary detection and extraction.
-    defer_extraction: Annotated[bool, Field(strict=True)] | None = None
+    defer_extraction: Annotated[bool, Field(strict=True)] = False
     # Queue the batch and answer 202.
-    async_mode: Annotated[bool, Field(strict=True)] | None = None
+    async_mode: Annotated[bool, Field(strict=True)] = False
 
 
 def add_request_to_proto(model: AddRequest) -> memory_pb2.AddRequest:
     return memory_pb2.AddRequest(
         session_id=model.session_id,
-        app_id="default" if model.app_id is None else model.app_id,
-        project_id="default" if model.project_id is None else model.project_id,
+        app_id=model.app_id,
+        project_id=model.project_id,
         messages=[message_item_to_proto(item) for item in model.messages],
         defer_extraction=model.defer_extraction,
         async_mode=model.async_mode,
@@ -331,22 +334,22 @@ class FlushRequest(RequestModel):
         str,
         Field(strict=True, min_length=1, max_length=128, pattern="^[a-zA-Z0-9_.@+-]+$"),
         refused(".", "..", "default_app"),
-    ] | None = "default"
+    ] = "default"
     project_id: Annotated[
         str,
         Field(strict=True, min_length=1, max_length=128, pattern="^[a-zA-Z0-9_.@+-]+$"),
         refused(".", "..", "default_project"),
-    ] | None = "default"
+    ] = "default"
     # Answer only when the new entries can be found, within a bounded time. An extension.
-    wait: Annotated[bool, Field(strict=True)] | None = True
+    wait: Annotated[bool, Field(strict=True)] = True
 
 
 def flush_request_to_proto(model: FlushRequest) -> memory_pb2.FlushRequest:
     return memory_pb2.FlushRequest(
         session_id=model.session_id,
-        app_id="default" if model.app_id is None else model.app_id,
-        project_id="default" if model.project_id is None else model.project_id,
-        wait=True if model.wait is None else model.wait,
+        app_id=model.app_id,
+        project_id=model.project_id,
+        wait=model.wait,
     )
 
 
@@ -370,24 +373,28 @@ class SearchRequest(RequestModel):
 
     user_id: Annotated[str, Field(strict=True, min_length=1)] | None = None
     agent_id: Annotated[str, Field(strict=True, min_length=1)] | None = None
-    app_id: Annotated[str, Field(strict=True)] | None = "default"
-    project_id: Annotated[str, Field(strict=True)] | None = "default"
-    query: Annotated[str, Field(strict=True, min_length=1)]
-    method: Literal["keyword", "vector", "hybrid", "agentic", "llm_multiround"] | None = "hybrid"
+    app_id: Annotated[str, Field(strict=True)] = "default"
+    project_id: Annotated[str, Field(strict=True)] = "default"
+    # More than white space.
+    query: Annotated[str, Field(strict=True, min_length=1, pattern="\\S")]
+    method: Literal["keyword", "vector", "hybrid", "agentic", "llm_multiround"] = "hybrid"
     # -1: the server's own cap and radius; else 1 to 100 items of each kind.
-    top_k: Annotated[int, Field(strict=True), between(1, 100, exception=-1)] | None = -1
+    top_k: Annotated[int, Field(strict=True), WHOLE, between(1, 100, exception=-1)] = -1
     # Cosine floor of dense recall.
     radius: Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=1)] | None = None
     # Floor of the final score.
     min_score: Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=1)] | None = None
     # Also return the user's profile.
-    include_profile: Annotated[bool, Field(strict=True)] | None = None
+    include_profile: Annotated[bool, Field(strict=True)] = False
     # Rerank cases and skills of a hybrid search with the model.
-    enable_llm_rerank: Annotated[bool, Field(strict=True)] | None = None
+    enable_llm_rerank: Annotated[bool, Field(strict=True)] = False
     filters: Filters | None = None
     # Goes on where an answer was cut: the `next_page_token` of that answer, with the request as it
     # was. An extension.
     page_token: Annotated[str, Field(strict=True, min_length=1, max_length=512)] | None = None
+    # Clients of the cloud API send it with each call: a rendering of each episode for display. The
+    # text of an episode is one already, so nothing is added. An extension.
+    with_readable_episode: Annotated[bool, Field(strict=True)] = False
 
     @model_validator(mode="after")
     def _check_rules(self) -> Self:
@@ -400,17 +407,18 @@ def search_request_to_proto(model: SearchRequest) -> memory_pb2.SearchRequest:
     return memory_pb2.SearchRequest(
         user_id=model.user_id,
         agent_id=model.agent_id,
-        app_id="default" if model.app_id is None else model.app_id,
-        project_id="default" if model.project_id is None else model.project_id,
+        app_id=model.app_id,
+        project_id=model.project_id,
         query=model.query,
-        method=_SEARCH_METHOD_NUMBERS["hybrid" if model.method is None else model.method],
-        top_k=-1 if model.top_k is None else model.top_k,
+        method=_SEARCH_METHOD_NUMBERS[model.method],
+        top_k=model.top_k,
         radius=model.radius,
         min_score=model.min_score,
         include_profile=model.include_profile,
         enable_llm_rerank=model.enable_llm_rerank,
         filters=model.filters,
         page_token=model.page_token,
+        with_readable_episode=model.with_readable_episode,
     )
 
 
@@ -440,6 +448,7 @@ def search_request_input(pb: memory_pb2.SearchRequest) -> dict[str, Any]:
         data["filters"] = pb.filters
     if pb.HasField("page_token"):
         data["page_token"] = pb.page_token
+    data["with_readable_episode"] = pb.with_readable_episode
     return data
 
 
@@ -450,16 +459,18 @@ class GetRequest(RequestModel):
 
     user_id: Annotated[str, Field(strict=True, min_length=1)] | None = None
     agent_id: Annotated[str, Field(strict=True, min_length=1)] | None = None
-    app_id: Annotated[str, Field(strict=True)] | None = "default"
-    project_id: Annotated[str, Field(strict=True)] | None = "default"
+    app_id: Annotated[str, Field(strict=True)] = "default"
+    project_id: Annotated[str, Field(strict=True)] = "default"
     memory_type: Literal["episode", "profile", "agent_case", "agent_skill"]
-    page: Annotated[int, Field(strict=True, ge=1, le=2147483647)] | None = 1
-    page_size: Annotated[int, Field(strict=True, ge=1, le=100)] | None = 20
-    sort_by: Literal["timestamp", "updated_at"] | None = "timestamp"
-    sort_order: Literal["asc", "desc"] | None = "desc"
+    page: Annotated[int, Field(strict=True, ge=1, le=2147483647), WHOLE] = 1
+    page_size: Annotated[int, Field(strict=True, ge=1, le=100), WHOLE] = 20
+    sort_by: Literal["timestamp", "updated_at"] = "timestamp"
+    sort_order: Literal["asc", "desc"] = "desc"
     filters: Filters | None = None
     # As in SearchRequest. An extension.
     page_token: Annotated[str, Field(strict=True, min_length=1, max_length=512)] | None = None
+    # As in SearchRequest. An extension.
+    with_readable_episode: Annotated[bool, Field(strict=True)] = False
 
     @model_validator(mode="after")
     def _check_rules(self) -> Self:
@@ -476,15 +487,16 @@ def get_request_to_proto(model: GetRequest) -> memory_pb2.GetRequest:
     return memory_pb2.GetRequest(
         user_id=model.user_id,
         agent_id=model.agent_id,
-        app_id="default" if model.app_id is None else model.app_id,
-        project_id="default" if model.project_id is None else model.project_id,
+        app_id=model.app_id,
+        project_id=model.project_id,
         memory_type=_MEMORY_TYPE_NUMBERS[model.memory_type],
-        page=1 if model.page is None else model.page,
-        page_size=20 if model.page_size is None else model.page_size,
-        sort_by=_SORT_BY_NUMBERS["timestamp" if model.sort_by is None else model.sort_by],
-        sort_order=_SORT_ORDER_NUMBERS["desc" if model.sort_order is None else model.sort_order],
+        page=model.page,
+        page_size=model.page_size,
+        sort_by=_SORT_BY_NUMBERS[model.sort_by],
+        sort_order=_SORT_ORDER_NUMBERS[model.sort_order],
         filters=model.filters,
         page_token=model.page_token,
+        with_readable_episode=model.with_readable_episode,
     )
 
 
@@ -512,6 +524,7 @@ def get_request_input(pb: memory_pb2.GetRequest) -> dict[str, Any]:
         data["filters"] = pb.filters
     if pb.HasField("page_token"):
         data["page_token"] = pb.page_token
+    data["with_readable_episode"] = pb.with_readable_episode
     return data
 
 
@@ -526,16 +539,16 @@ class DeleteRequest(RequestModel):
 
     user_id: Annotated[str, Field(strict=True, min_length=1)] | None = None
     agent_id: Annotated[str, Field(strict=True, min_length=1)] | None = None
-    app_id: Annotated[str, Field(strict=True)] | None = "default"
-    project_id: Annotated[str, Field(strict=True)] | None = "default"
+    app_id: Annotated[str, Field(strict=True)] = "default"
+    project_id: Annotated[str, Field(strict=True)] = "default"
     # Ids of episodes, facts, cases or skills, as search and get return them.
-    ids: Annotated[list[Annotated[str, Field(strict=True)]], Field(max_length=1000)] | None = None
+    ids: Annotated[list[Annotated[str, Field(strict=True)]], Field(max_length=1000)] = []
     # All that came from a session, and what of it still waits to be extracted.
     session_id: Annotated[str, Field(strict=True, min_length=1, max_length=128)] | None = None
     # Episodes or cases that match, with what was made of them.
     filters: Filters | None = None
     # Delete all that this owner has.
-    everything: Annotated[bool, Field(strict=True)] | None = None
+    everything: Annotated[bool, Field(strict=True)] = False
 
     @model_validator(mode="after")
     def _check_rules(self) -> Self:
@@ -548,9 +561,9 @@ def delete_request_to_proto(model: DeleteRequest) -> memory_pb2.DeleteRequest:
     return memory_pb2.DeleteRequest(
         user_id=model.user_id,
         agent_id=model.agent_id,
-        app_id="default" if model.app_id is None else model.app_id,
-        project_id="default" if model.project_id is None else model.project_id,
-        ids=model.ids or (),
+        app_id=model.app_id,
+        project_id=model.project_id,
+        ids=model.ids,
         session_id=model.session_id,
         filters=model.filters,
         everything=model.everything,
@@ -840,6 +853,10 @@ class MemoryServiceProtocol(Protocol):
     UNAVAILABLE (EXTERNAL_SERVICE_UNAVAILABLE) when storage or a provider cannot take the work now,
     and with INTERNAL (INTERNAL_ERROR) when the fault is ours. Error details carry
     google.rpc.ErrorInfo, whose reason is the error code of the API reference.
+
+    Add, Flush and Delete take an idempotency key (Idempotency-Key): the same request with the same
+    key gets the first answer again, and does nothing. They fail with ALREADY_EXISTS (CONFLICT) when
+    the key was sent with another request.
     """
 
     async def Add(
@@ -939,7 +956,9 @@ def memory_service_router(servicer: MemoryServiceProtocol, binding: HttpBinding)
         data = await binding.read_object(request)
         model = validate(SearchRequest, data)
         context = binding.context(request)
-        reply = await servicer.Search(search_request_to_proto(model), context)
+        reply = await binding.while_connected(
+            request, servicer.Search(search_request_to_proto(model), context)
+        )
         body = search_response_json(reply, binding.zone)
         return binding.enveloped(context, body, status=200)
 
@@ -949,7 +968,9 @@ def memory_service_router(servicer: MemoryServiceProtocol, binding: HttpBinding)
         data = await binding.read_object(request)
         model = validate(GetRequest, data)
         context = binding.context(request)
-        reply = await servicer.Get(get_request_to_proto(model), context)
+        reply = await binding.while_connected(
+            request, servicer.Get(get_request_to_proto(model), context)
+        )
         body = get_response_json(reply, binding.zone)
         return binding.enveloped(context, body, status=200)
 

@@ -37,14 +37,14 @@ class TriggerRequest(RequestModel):
 
     name: Annotated[str, Field(strict=True)]
     # Seconds to wait for completion.
-    timeout: Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=3600)] | None = 120.0
-    force: Annotated[bool, Field(strict=True)] | None = None
+    timeout: Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=3600)] = 120.0
+    force: Annotated[bool, Field(strict=True)] = False
 
 
 def trigger_request_to_proto(model: TriggerRequest) -> ome_pb2.TriggerRequest:
     return ome_pb2.TriggerRequest(
         name=model.name,
-        timeout=120.0 if model.timeout is None else model.timeout,
+        timeout=model.timeout,
         force=model.force,
     )
 

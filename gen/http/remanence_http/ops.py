@@ -94,6 +94,14 @@ def health_capabilities_json(pb: ops_pb2.HealthCapabilities, zone: tzinfo) -> di
     }
 
 
+def markdown_problem_json(pb: ops_pb2.MarkdownProblem, zone: tzinfo) -> dict[str, Any]:
+    return {
+        "path": pb.path,
+        "line": pb.line,
+        "reason": pb.reason,
+    }
+
+
 def cascade_health_json(pb: ops_pb2.CascadeHealth, zone: tzinfo) -> dict[str, Any]:
     return {
         "healthy": pb.healthy,
@@ -107,6 +115,7 @@ def cascade_health_json(pb: ops_pb2.CascadeHealth, zone: tzinfo) -> dict[str, An
         "prune_stale_seconds": pb.prune_stale_seconds,
         "index_rows": dict(pb.index_rows),
         "index_emptied": pb.index_emptied,
+        "problems": [markdown_problem_json(item, zone) for item in pb.problems],
     }
 
 

@@ -11,7 +11,7 @@ from pydantic import Field
 from remanence.v2 import tasks_pb2
 from remanence_server.api.transcoding.bindings import HttpBinding, add_routes
 from remanence_server.api.transcoding.context import CallContext
-from remanence_server.api.transcoding.fields import RequestModel
+from remanence_server.api.transcoding.fields import WHOLE, RequestModel
 from remanence_server.api.transcoding.texts import TextReaders, integer_from_text, query_fields
 from remanence_server.api.transcoding.validation import MessageBinding, Registry, validate
 from remanence_server.api.transcoding.values import timestamp_text
@@ -56,20 +56,20 @@ class ListTasksRequest(RequestModel):
 
     session_id: Annotated[str, Field(strict=True)] | None = None
     status: Literal["queued", "processing", "success", "failed"] | None = None
-    page: Annotated[int, Field(strict=True, ge=1, le=2147483647)] | None = 1
-    page_size: Annotated[int, Field(strict=True, ge=1, le=2147483647)] | None = 20
-    app_id: Annotated[str, Field(strict=True)] | None = "default"
-    project_id: Annotated[str, Field(strict=True)] | None = "default"
+    page: Annotated[int, Field(strict=True, ge=1, le=2147483647), WHOLE] = 1
+    page_size: Annotated[int, Field(strict=True, ge=1, le=2147483647), WHOLE] = 20
+    app_id: Annotated[str, Field(strict=True)] = "default"
+    project_id: Annotated[str, Field(strict=True)] = "default"
 
 
 def list_tasks_request_to_proto(model: ListTasksRequest) -> tasks_pb2.ListTasksRequest:
     return tasks_pb2.ListTasksRequest(
         session_id=model.session_id,
         status=None if model.status is None else _TASK_STATUS_NUMBERS[model.status],
-        page=1 if model.page is None else model.page,
-        page_size=20 if model.page_size is None else model.page_size,
-        app_id="default" if model.app_id is None else model.app_id,
-        project_id="default" if model.project_id is None else model.project_id,
+        page=model.page,
+        page_size=model.page_size,
+        app_id=model.app_id,
+        project_id=model.project_id,
     )
 
 

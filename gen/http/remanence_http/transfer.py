@@ -20,8 +20,8 @@ class ExportOwnerRequest(RequestModel):
 
     user_id: Annotated[str, Field(strict=True, min_length=1)] | None = None
     agent_id: Annotated[str, Field(strict=True, min_length=1)] | None = None
-    app_id: Annotated[str, Field(strict=True)] | None = "default"
-    project_id: Annotated[str, Field(strict=True)] | None = "default"
+    app_id: Annotated[str, Field(strict=True)] = "default"
+    project_id: Annotated[str, Field(strict=True)] = "default"
 
     @model_validator(mode="after")
     def _check_rules(self) -> Self:
@@ -34,8 +34,8 @@ def export_owner_request_to_proto(model: ExportOwnerRequest) -> transfer_pb2.Exp
     return transfer_pb2.ExportOwnerRequest(
         user_id=model.user_id,
         agent_id=model.agent_id,
-        app_id="default" if model.app_id is None else model.app_id,
-        project_id="default" if model.project_id is None else model.project_id,
+        app_id=model.app_id,
+        project_id=model.project_id,
     )
 
 
@@ -69,12 +69,12 @@ class ImportTarget(RequestModel):
         str,
         Field(strict=True, min_length=1, max_length=128, pattern="^[a-zA-Z0-9_.@+-]+$"),
         refused(".", "..", "default_app"),
-    ] | None = "default"
+    ] = "default"
     project_id: Annotated[
         str,
         Field(strict=True, min_length=1, max_length=128, pattern="^[a-zA-Z0-9_.@+-]+$"),
         refused(".", "..", "default_project"),
-    ] | None = "default"
+    ] = "default"
 
     @model_validator(mode="after")
     def _check_rules(self) -> Self:
@@ -87,8 +87,8 @@ def import_target_to_proto(model: ImportTarget) -> transfer_pb2.ImportTarget:
     return transfer_pb2.ImportTarget(
         user_id=model.user_id,
         agent_id=model.agent_id,
-        app_id="default" if model.app_id is None else model.app_id,
-        project_id="default" if model.project_id is None else model.project_id,
+        app_id=model.app_id,
+        project_id=model.project_id,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from remanence_generator.emit.text import literal, quoted
+from remanence_generator.emit.text import quoted
 from remanence_generator.model import Contract, Enum, Field, Kind, Message, Union
 from remanence_generator.naming import constant_case, short_name, snake_case
 
@@ -56,16 +56,13 @@ def input_lines(message: Message, pb2: str) -> list[str]:
 def _member_to_proto(field: Field) -> str:
     value = f"model.{field.name}"
     if field.repeated:
-        source = value if field.rules.required else f"{value} or ()"
+        source = f"{value} or ()" if field.nullable else value
         item = _item_to_proto(field, "item")
         return source if item == "item" else f"[{item} for item in {source}]"
-    if field.rules.required:
-        return _item_to_proto(field, value)
-    if field.rules.default_json is not None:
-        default = literal(field.rules.default_json)
-        return _item_to_proto(field, f"{default} if {value} is None else {value}")
     converted = _item_to_proto(field, value)
-    return value if converted == value else f"None if {value} is None else {converted}"
+    if converted == value or not field.nullable:
+        return converted
+    return f"None if {value} is None else {converted}"
 
 
 def _item_to_proto(field: Field, value: str) -> str:

@@ -29,6 +29,15 @@ _PYTHON_TYPES = {
     Kind.INT64: "int",
     Kind.DOUBLE: "float",
 }
+_ZEROS = {
+    Kind.TEXT: '""',
+    Kind.FLAG: "False",
+    Kind.INT32: "0",
+    Kind.INT64: "0",
+    Kind.DOUBLE: "0.0",
+}
+# How a JSON number, or the text that proto3 JSON writes, becomes an integer.
+_INTEGERS = {Kind.INT32: "WHOLE", Kind.INT64: "WHOLE_OR_DIGITS"}
 _RANGES = {
     Kind.INT32: ("-2147483648", "2147483647"),
     Kind.INT64: ("-9223372036854775808", "9223372036854775807"),
@@ -69,8 +78,22 @@ def annotation(field: Field, contract: Contract) -> str:
         written = _item_annotation(field, contract)
     if rules.required:
         return written
-    default = literal(rules.default_json) if rules.default_json is not None else "None"
-    return f"{written} | None = {default}"
+    if field.nullable:
+        return f"{written} | None = None"
+    return f"{written} = {_default(field)}"
+
+
+def _default(field: Field) -> str:
+    """What an absent field that cannot be null holds: its default, else zero as protobuf has it."""
+    if field.rules.default_json is not None:
+        return literal(field.rules.default_json)
+    if field.repeated:
+        return "[]"
+    if field.kind not in _ZEROS:
+        raise GenerationError(
+            f"{field.name}: say whether it is required, optional or has a default"
+        )
+    return _ZEROS[field.kind]
 
 
 def _item_annotation(field: Field, contract: Contract) -> str:
@@ -95,8 +118,8 @@ def _item_annotation(field: Field, contract: Contract) -> str:
             markers.append(f"refused({', '.join(map(quoted, rules.refused))})")
     elif field.kind in NUMBERS:
         arguments += _bounds(field)
-        if field.kind is Kind.INT64:
-            markers.append("INT64_TEXT")
+        if field.kind in _INTEGERS:
+            markers.append(_INTEGERS[field.kind])
         if rules.exception is not None:
             markers.append(_exception(field))
         if rules.epoch:

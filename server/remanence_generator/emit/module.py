@@ -20,8 +20,9 @@ _RUNTIME_NAMES = {
     "context": ("CallContext",),
     "fields": (
         "EPOCH",
-        "INT64_TEXT",
         "TEXT_OR_LIST",
+        "WHOLE",
+        "WHOLE_OR_DIGITS",
         "JsonObject",
         "RequestModel",
         "between",

@@ -32,6 +32,14 @@ _ERROR_CODES = {
     500: ("INTERNAL_ERROR", "CONFIGURATION_ERROR"),
     503: ("EXTERNAL_SERVICE_UNAVAILABLE", "CAPABILITY_UNAVAILABLE"),
 }
+_IDEMPOTENCY_KEY: Schema = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "The same request with the same key gets the first answer again, byte for byte; "
+    "another request with it is a conflict.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 256, "pattern": "^[!-~]+$"},
+}
 # A 503 for want of a capability does not say when to retry, all others do.
 _MAYBE_RETRYABLE = (429, 503)
 _NO_CONTENT = 204
@@ -71,6 +79,7 @@ def document(contract: Contract) -> Schema:
             "schemas": _reached(known, [paths, failures]),
             "responses": failures,
             "headers": _headers(),
+            "parameters": {"Idempotency-Key": _IDEMPOTENCY_KEY},
         },
     }
 
@@ -95,6 +104,8 @@ class _Writer:
             "description": description.strip(),
         }
         parameters = self._parameters(method, route)
+        if method.idempotent:
+            parameters.append({"$ref": "#/components/parameters/Idempotency-Key"})
         if parameters:
             operation["parameters"] = parameters
         if method.multipart:
@@ -161,7 +172,9 @@ class _Writer:
         if has_parameters or has_body or method.multipart:
             failures.add(422)
         if has_body or method.multipart:
-            failures |= {400, 413}
+            failures |= {400, 413, 415}
+        if method.idempotent:
+            failures.add(409)
         for status in sorted(failures):
             responses[str(status)] = {"$ref": f"#/components/responses/Error{status}"}
         return responses

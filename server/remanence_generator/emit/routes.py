@@ -98,11 +98,13 @@ def _endpoint(method: Method, contract: Contract, pb2: str) -> list[str]:
         lines += block(_upload(method, contract, pb2, places), "    ")
     else:
         lines += block(_input(method, bool(texts)), "    ")
+        call = f"servicer.{method.name}({snake_case(request.name)}_to_proto(model), context)"
+        if method.read_only:
+            call = f"binding.while_connected(request, {call})"
         lines += [
             f"    model = validate({request.name}, data{places})",
             "    context = binding.context(request)",
-            f"    reply = await servicer.{method.name}("
-            f"{snake_case(request.name)}_to_proto(model), context)",
+            f"    reply = await {call}",
         ]
     output = snake_case(short_name(method.output))
     send = "bare" if method.bare else "enveloped"

@@ -85,7 +85,7 @@ class Schemas:
         if member.repeated:
             schema = {"type": "array", "items": schema}
             schema |= _present(minItems=member.rules.min_items, maxItems=member.rules.max_items)
-        if nullable and not member.rules.required:
+        if nullable and member.nullable:
             schema = _nullable(schema)
         if member.rules.default_json is not None:
             schema = {**schema, "default": json.loads(member.rules.default_json)}
@@ -127,24 +127,45 @@ class Schemas:
 
 def filter_node() -> Schema:
     """The schema of the filter language, which no descriptor tells."""
-    scalar: Schema = {"type": ["string", "number", "boolean"]}
-    value: Schema = {"anyOf": [scalar, {"type": "array", "items": scalar}]}
-    operators = ("eq", "ne", "gt", "gte", "lt", "lte", "in")
-    operator_map: Schema = {
-        "type": "object",
-        "properties": dict.fromkeys(operators, value),
-        "additionalProperties": False,
-        "minProperties": 1,
+    text: Schema = {"type": "string"}
+    instant: Schema = {
+        "anyOf": [
+            {"type": "integer", "minimum": -_LATEST_EPOCH_MS, "maximum": _LATEST_EPOCH_MS},
+            {"type": "string", "format": "date-time"},
+        ],
+        "description": "A Unix epoch as in messages, or ISO-8601; the display zone if it has none.",
     }
-    predicate: Schema = {"anyOf": [scalar, operator_map]}
     nodes: Schema = {"type": ["array", "null"], "items": _reference(FILTER_NODE)}
-    fields = ("session_id", "parent_type", "parent_id", "timestamp", "sender_id")
+    texts = _predicate(text, "eq", "ne", "in")
     return {
         "type": "object",
-        "properties": {"AND": nodes, "OR": nodes, **dict.fromkeys(fields, predicate)},
+        "properties": {
+            "AND": nodes,
+            "OR": nodes,
+            "session_id": texts,
+            "parent_type": texts,
+            "parent_id": texts,
+            "timestamp": _predicate(instant, "eq", "ne", "gt", "gte", "lt", "lte"),
+            "sender_id": _predicate(text, "eq", "in"),
+        },
         "additionalProperties": False,
         "description": "A node of the filter language: everything in one node holds together.",
     }
+
+
+def _predicate(value: Schema, *operators: str) -> Schema:
+    """A bare value, or a map of operators; `in` takes a list of values."""
+    operands = {
+        operator: {"type": "array", "items": value} if operator == "in" else value
+        for operator in operators
+    }
+    operator_map: Schema = {
+        "type": "object",
+        "properties": operands,
+        "additionalProperties": False,
+        "minProperties": 1,
+    }
+    return {"anyOf": [value, operator_map]}
 
 
 def _constrained(field: Field) -> Schema:
@@ -171,24 +192,28 @@ def _constrained(field: Field) -> Schema:
 
 def _rules(message: Message) -> list[Schema]:
     rules: list[Schema] = [
-        {"oneOf": [_set(name) for name in group.fields], "description": group.message}
+        {"oneOf": [_sent(name) for name in group.fields], "description": group.message}
         for group in message.exactly_one_of
     ]
     for group in message.at_most_one_of:
-        none = {"not": {"anyOf": [_set(name) for name in group.fields]}}
-        one = [_set(name) for name in group.fields]
-        rules.append({"oneOf": [none, *one], "description": group.message})
+        one = [_sent(name) for name in group.fields]
+        rules.append({"oneOf": [{"not": {"anyOf": one}}, *one], "description": group.message})
     for rule in message.requirements:
         condition = {
             "properties": {rule.when_field: {"enum": list(rule.when_values)}},
             "required": [rule.when_field],
         }
-        rules.append({"if": condition, "then": _set(rule.field), "description": rule.message})
+        needed = _present_unless(rule.field, None, "")
+        rules.append({"if": condition, "then": needed, "description": rule.message})
     return rules
 
 
-def _set(name: str) -> Schema:
-    return {"required": [name], "properties": {name: {"not": {"enum": [None, ""]}}}}
+def _sent(name: str) -> Schema:
+    return _present_unless(name, None)
+
+
+def _present_unless(name: str, *refused: str | None) -> Schema:
+    return {"required": [name], "properties": {name: {"not": {"enum": list(refused)}}}}
 
 
 def _is_required(member: Field | Union) -> bool:

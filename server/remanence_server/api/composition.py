@@ -3,52 +3,77 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 
+from remanence_server import __version__
 from remanence_server.api.engines import Engines
 from remanence_server.api.grpc_server.server import Servicers
+from remanence_server.api.health import HealthSources
+from remanence_server.api.health_watch import watch_health
+from remanence_server.api.idempotency import Idempotency
+from remanence_server.api.observation import CallObserver
+from remanence_server.api.sampled_metrics import SampledSources
 from remanence_server.api.servicers.jobs import JobServicer
 from remanence_server.api.servicers.knowledge import KnowledgeServicer
 from remanence_server.api.servicers.memory import MemoryServicer
 from remanence_server.api.servicers.ome import OmeServicer
-from remanence_server.api.servicers.ops import HealthSources, OpsServicer
+from remanence_server.api.servicers.ops import OpsServicer
 from remanence_server.api.servicers.tasks import TaskServicer
 from remanence_server.api.servicers.transfer import TransferServicer
-from remanence_server.extraction.heuristic import HeuristicExtractor
-from remanence_server.index.catalogue import SqliteCatalogue
-from remanence_server.index.dense import FaissDenseIndex
+from remanence_server.api.serving import ServingState
+from remanence_server.extraction.factory import create_extraction
+from remanence_server.index.generation import IndexFolder
 from remanence_server.index.lexical.lucene_index import LuceneIndex
+from remanence_server.index.live import LiveIndex
 from remanence_server.ingest.boundary import BoundaryLimits, HeuristicBoundaryDetector
+from remanence_server.markdown.paths import WORK_FOLDER
 from remanence_server.markdown.store import MarkdownStore
+from remanence_server.memory.delete import DeletePath
+from remanence_server.memory.deletion_worker import DeletionWorker
 from remanence_server.memory.delivery import deliver
+from remanence_server.memory.jobs import JobDesk
 from remanence_server.memory.queue import MemorizeQueue, QueuePolicy
 from remanence_server.memory.read import ReadPath
-from remanence_server.memory.stages import Pipeline
+from remanence_server.memory.stages import FIRST_STAGES, Pipeline
 from remanence_server.memory.write import WritePath
 from remanence_server.projection.follower import Follower
 from remanence_server.projection.indexer import Indexer
+from remanence_server.projection.keeper import IndexKeeper
 from remanence_server.projection.projector import Projector
 from remanence_server.projection.publisher import Publisher
+from remanence_server.providers.embeddings.checked import CheckedEmbedder
+from remanence_server.providers.embeddings.metered import MeteredEmbedder
 from remanence_server.retrieval.recall import Indexes
 from remanence_server.retrieval.retriever import MemoryRetriever, SearchDefaults
 from remanence_server.runtime.clock import SystemClock
 from remanence_server.runtime.errors import ServiceError
-from remanence_server.runtime.settings import AsyncQueueSettings, Settings
+from remanence_server.runtime.metrics import Metrics, create_metrics
+from remanence_server.runtime.root import INDEX_FOLDER, STATE_FILE
+from remanence_server.runtime.settings import AsyncQueueSettings, MemorizeSettings, Settings
 from remanence_server.runtime.supervision import Supervisor
+from remanence_server.runtime.tracing import create_tracing
 from remanence_server.state.database import Database
+from remanence_server.state.deletions import DeletionStore
 from remanence_server.state.entry_ids import EntryIds
-from remanence_server.state.housekeeping import Housekeeping
+from remanence_server.state.housekeeping import Housekeeping, Retention
 from remanence_server.state.inbox import InboxStore
 from remanence_server.state.inbox_model import InboxCaps
+from remanence_server.state.jobs.board import JobBoard
 from remanence_server.state.jobs.runner import JobRunner, RunnerPolicy
 from remanence_server.state.jobs.store import JobStore
+from remanence_server.state.migrations import MIGRATIONS
+from remanence_server.state.receipts import ReceiptStore
 from remanence_server.state.schema import SCHEMA, SCHEMA_VERSION
 from remanence_server.state.sessions import SessionStore
-
-_INDEX_FOLDER = ".index"
-_STATE_FILE = "system.db"
+from remanence_server.state.unextracted import UnextractedMessages
+from remanence_server.state.waiting_note import NOTE_FILE, WaitingNote
+from remanence_server.transfer.backup import BackupSource, remove_leftovers
+from remanence_server.transfer.export import ExportSource
+from remanence_server.transfer.importing import ImportPath
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +81,18 @@ class Service:
     """The running service behind both surfaces."""
 
     servicers: Servicers
+    serving: ServingState
+    metrics: Metrics
+    observer: CallObserver
     _queue: MemorizeQueue
     _runner: JobRunner
     _projector: Projector
     _supervisor: Supervisor
     _resources: AsyncExitStack
+
+    def watch_health(self, set_serving: Callable[[bool], Awaitable[None]]) -> None:
+        """Tells `set_serving` from now on whether calls are welcome, whenever that changes."""
+        self._supervisor.start("health-watch", partial(watch_health, self.serving, set_serving))
 
     async def close(self, grace_seconds: float) -> None:
         """Lets deliveries and jobs that run end, makes the index durable, closes every file."""
@@ -92,53 +124,87 @@ async def open_service(settings: Settings, engines: Engines) -> Service:
 
 async def _open(settings: Settings, engines: Engines, resources: AsyncExitStack) -> Service:
     clock, supervisor, zone = SystemClock(), Supervisor(), settings.memory.zone
-    index_folder = settings.root / _INDEX_FOLDER
-    state = Database(settings.root / _STATE_FILE, SCHEMA, SCHEMA_VERSION)
+    metrics = create_metrics(__version__)
+    tracing = create_tracing(settings.tracing, __version__)
+    resources.push_async_callback(asyncio.to_thread, tracing.close)
+    extraction = create_extraction(
+        settings.extraction, settings.claude, os.environ, zone, metrics.providers
+    )
+    if extraction.model is not None:
+        resources.push_async_callback(extraction.model.close)
+    note = WaitingNote.look(settings.root / WORK_FOLDER / NOTE_FILE, settings.root / STATE_FILE)
+    state = Database(
+        settings.root / STATE_FILE,
+        SCHEMA,
+        SCHEMA_VERSION,
+        migrations=MIGRATIONS,
+        metrics=metrics.database,
+    )
     resources.push_async_callback(asyncio.to_thread, state.close)
-    embedder, lexical = await asyncio.gather(
-        asyncio.wrap_future(engines.embedder),
-        LuceneIndex.open(
-            index_folder / "lexical", engines.java, k1=settings.lexical.k1, b=settings.lexical.b
-        ),
-    )
+    resources.push_async_callback(note.write, state)
+    loaded = await asyncio.wrap_future(engines.embedder)
+    checked = CheckedEmbedder(loaded)
+    embedder = MeteredEmbedder(checked, settings.embeddings.provider, metrics.providers)
     resources.push_async_callback(embedder.close)
-    resources.push_async_callback(lexical.close)
-    catalogue = SqliteCatalogue(
-        index_folder, fingerprint=embedder.fingerprint, dimensions=embedder.dimensions
+    index_folder = IndexFolder(
+        settings.root / INDEX_FOLDER,
+        fingerprint=embedder.fingerprint,
+        dimensions=embedder.dimensions,
+        open_lexical=partial(
+            LuceneIndex.open, thread=engines.java, k1=settings.lexical.k1, b=settings.lexical.b
+        ),
+        dense_memory_bytes=settings.dense.memory_budget_megabytes * 1024 * 1024,
     )
-    resources.push_async_callback(catalogue.close)
-    dense = FaissDenseIndex(
-        catalogue.load_partition,
-        memory_budget_bytes=settings.dense.memory_budget_megabytes * 1024 * 1024,
-    )
-    resources.push_async_callback(dense.close)
+    index = LiveIndex(await index_folder.open_latest())
+    resources.push_async_callback(index.close)
 
     markdown = MarkdownStore(settings.root, zone)
-    indexer = Indexer(catalogue, lexical, dense, embedder)
-    projector = Projector(markdown, catalogue, indexer, clock, supervisor)
+    indexer = Indexer(index.catalogue, index.lexical, index.dense, embedder)
+    projector = Projector(
+        markdown,
+        index.catalogue,
+        indexer,
+        clock,
+        supervisor,
+        metrics=metrics.projection,
+        tracing=tracing,
+    )
+    keeper = IndexKeeper(index, index_folder, markdown, indexer, projector, clock, supervisor)
+    resources.push_async_callback(keeper.close)
     follower = Follower(
         markdown,
-        catalogue,
+        index.catalogue,
         projector,
         supervisor,
+        keeper.fill,
         settings.projection.watch,
         settings.projection.scan_interval_seconds,
     )
-    sessions, job_store = SessionStore(state), JobStore(state)
+    sessions, job_store, receipts = SessionStore(state), JobStore(state), ReceiptStore(state)
+    entry_ids, publisher = EntryIds(state), Publisher(markdown, projector)
     pipeline = Pipeline(
         sessions=sessions,
-        entry_ids=EntryIds(state),
-        extractor=HeuristicExtractor(zone=zone),
-        publisher=Publisher(markdown, projector),
+        entry_ids=entry_ids,
+        extractor=extraction.extractor,
+        publisher=publisher,
         zone=zone,
         maximum_attempts=settings.jobs.maximum_attempts,
+        job_store=job_store,
     )
     policy = RunnerPolicy(
         workers=settings.jobs.workers,
         lease_seconds=settings.jobs.lease_seconds,
         retry_backoff_seconds=settings.jobs.retry_backoff_seconds,
     )
-    runner = JobRunner(job_store, pipeline.stages(), clock, policy, supervisor)
+    runner = JobRunner(
+        job_store,
+        pipeline.stages(),
+        clock,
+        policy,
+        supervisor,
+        metrics=metrics.jobs,
+        tracing=tracing,
+    )
     write_path = WritePath(
         sessions=sessions,
         boundary=HeuristicBoundaryDetector(
@@ -156,7 +222,7 @@ async def _open(settings: Settings, engines: Engines, resources: AsyncExitStack)
         visibility_timeout_seconds=settings.flush.visibility_timeout_seconds,
     )
     retriever = MemoryRetriever(
-        Indexes(catalogue, lexical, dense, embedder),
+        Indexes(index.catalogue, index.lexical, index.dense, embedder),
         clock,
         zone,
         SearchDefaults(
@@ -164,33 +230,100 @@ async def _open(settings: Settings, engines: Engines, resources: AsyncExitStack)
             settings.search.default_top_k,
             settings.search.agent_default_top_k,
         ),
+        metrics.search,
     )
-    inbox = InboxStore(state)
+    board, deletions = JobBoard(state), DeletionStore(state, FIRST_STAGES)
+    deletion_worker = DeletionWorker(
+        deletions,
+        board,
+        markdown,
+        index.catalogue,
+        projector,
+        clock,
+        pipeline.locks,
+    )
+    inbox, serving = InboxStore(state), ServingState(state)
     queue = MemorizeQueue(
         inbox,
         partial(deliver, write_path),
         clock,
         queue_policy(settings.memorize.async_queue),
         supervisor,
+        metrics=metrics.queue,
+        tracing=tracing,
     )
+    health = HealthSources(
+        serving,
+        supervisor,
+        job_store,
+        queue,
+        projector,
+        follower,
+        index.catalogue,
+        keeper,
+        note,
+        has_model=extraction.model is not None,
+        deletions=deletion_worker,
+    )
+    SampledSources(health, index.lexical, index.dense).declare(metrics.sampler)
     servicers = Servicers(
-        memory=MemoryServicer(write_path, ReadPath(catalogue, retriever, sessions), queue, zone),
+        memory=MemoryServicer(
+            write_path,
+            ReadPath(index, retriever, sessions),
+            DeletePath(deletion_worker, runner, write_path.locks),
+            queue,
+            Idempotency(receipts, clock),
+            zone,
+        ),
         tasks=TaskServicer(inbox),
-        jobs=JobServicer(),
-        transfer=TransferServicer(),
+        jobs=JobServicer(JobDesk(board, runner, clock)),
+        transfer=TransferServicer(
+            ExportSource(markdown, UnextractedMessages(state, FIRST_STAGES), clock, __version__),
+            ImportPath(
+                publisher,
+                entry_ids,
+                deletions,
+                pipeline.locks.of,
+                settings.flush.visibility_timeout_seconds,
+            ),
+            BackupSource(settings.root, markdown.gate, clock, __version__),
+        ),
         ome=OmeServicer(),
         knowledge=KnowledgeServicer(),
-        ops=OpsServicer(
-            HealthSources(supervisor, state, job_store, queue, projector, follower, catalogue)
-        ),
+        ops=OpsServicer(health),
     )
     await asyncio.to_thread(markdown.remove_temporary_files)
+    await asyncio.to_thread(remove_leftovers, settings.root)
     await projector.start()
     await follower.start()
+    keeper.start()
+    # Before anything is published: what is being deleted must not come back.
+    supervisor.start("deletions", deletion_worker.run)
     await runner.start()
     await queue.start()
-    supervisor.start("housekeeping", Housekeeping(sessions, job_store, clock).run)
-    return Service(servicers, queue, runner, projector, supervisor, resources)
+    retention = retention_of(settings.memorize)
+    housekeeping = Housekeeping(sessions, job_store, receipts, clock, retention)
+    supervisor.start("housekeeping", housekeeping.run)
+    supervisor.start("waiting-note", partial(note.keep, state))
+    return Service(
+        servicers=servicers,
+        serving=serving,
+        metrics=metrics,
+        observer=CallObserver(metrics.requests, tracing),
+        _queue=queue,
+        _runner=runner,
+        _projector=projector,
+        _supervisor=supervisor,
+        _resources=resources,
+    )
+
+
+def retention_of(settings: MemorizeSettings) -> Retention:
+    """What the settings say of what is kept for a while."""
+    return Retention(
+        message_id_ms=int(settings.message_id_retention_hours * 3_600_000),
+        receipt_ms=int(settings.receipt_retention_hours * 3_600_000),
+    )
 
 
 def queue_policy(settings: AsyncQueueSettings) -> QueuePolicy:

@@ -17,6 +17,8 @@ from remanence_server.domain.filters import (
 from remanence_server.runtime.errors import ServiceError, invalid_input
 from remanence_server.runtime.instants import LATEST_INSTANT_MS, from_datetime, to_milliseconds
 
+# Names come from the client; of a long one the beginning says which it is.
+_LONGEST_SHOWN_NAME = 100
 _RESERVED = ("owner_id", "owner_type", "app_id", "project_id")
 
 _TEXT_OPERATORS = (FilterOperator.EQ, FilterOperator.NE, FilterOperator.IN)
@@ -77,12 +79,12 @@ def _read_nodes(nodes: pb.FilterNodeList, zone: tzinfo, path: str) -> tuple[Filt
 
 
 def _read_predicate(predicate: pb.FilterPredicate, zone: tzinfo, path: str) -> Filter:
-    name = predicate.field
+    name = predicate.field[:_LONGEST_SHOWN_NAME]
     where = f"{path}.{name}"
     if name in _RESERVED:
         raise invalid_input(f"'{name}' is reserved: set it at the top of the request", where)
     try:
-        field = FilterField(name)
+        field = FilterField(predicate.field)
     except ValueError:
         known = ", ".join(FilterField)
         raise invalid_input(f"unknown filter field '{name}', use one of {known}", where) from None
@@ -132,7 +134,8 @@ def _instant(value: pb.FilterValue, zone: tzinfo, where: str) -> int:
     elif kind == "number" and value.number.is_integer():
         instant_ms = to_milliseconds(int(value.number))
     elif kind == "time":
-        instant_ms = value.time.ToMilliseconds()
+        # Not `ToMilliseconds`, which raises for seconds that no calendar has.
+        instant_ms = value.time.seconds * 1000 + value.time.nanos // 1_000_000
     elif kind == "text":
         try:
             moment = datetime.fromisoformat(value.text)

@@ -8,6 +8,9 @@ from contextvars import ContextVar
 
 from remanence_server.runtime.logging import request_context
 
+# The trailing metadata that show it; over HTTP, the header of the same name.
+REQUEST_ID_KEY = "x-request-id"
+
 _current: ContextVar[str] = ContextVar("remanence_request_id")
 
 

@@ -9,7 +9,7 @@ import signal
 import socket
 import sys
 from collections.abc import Coroutine, Iterator
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import Any
 
 import uvicorn
@@ -19,9 +19,13 @@ from remanence_server.api.composition import open_service
 from remanence_server.api.engines import Engines
 from remanence_server.api.grpc_server.server import GrpcSurface, build_grpc_surface
 from remanence_server.api.http_app import build_http_app
+from remanence_server.api.http_protocol import http_protocol
+from remanence_server.api.transcoding import ErrorResponses
 from remanence_server.runtime.addresses import Address
+from remanence_server.runtime.clock import SystemClock
 from remanence_server.runtime.errors import ErrorCode, ServiceError
-from remanence_server.runtime.logging import get_logger
+from remanence_server.runtime.instants import to_datetime
+from remanence_server.runtime.logging import get_logger, log_unhandled_faults
 from remanence_server.runtime.root import MemoryRoot, ServerNote
 from remanence_server.runtime.settings import Settings
 
@@ -37,40 +41,49 @@ async def serve_surfaces(settings: Settings, root: MemoryRoot, engines: Engines)
     """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
+    log_unhandled_faults(loop)
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     # A port that is taken is found out before any file is opened.
     listener = _listen(settings.server.http_address)
     service = await open_service(settings, engines)
     try:
-        surface = build_grpc_surface(service.servicers, settings.server.max_body_bytes)
+        surface = build_grpc_surface(service.servicers, settings.server, service.observer)
+        await surface.set_serving(False)
         grpc_address = _bind_grpc(surface, settings.server.grpc_address)
         http_address = Address(settings.server.http_address.host, listener.getsockname()[1])
         http = _HttpServer(
             uvicorn.Config(
-                build_http_app(service.servicers, settings, os.environ),
+                build_http_app(
+                    service.servicers, settings, os.environ, service.metrics, service.observer
+                ),
                 log_config=None,
                 access_log=False,
                 lifespan="off",
                 timeout_graceful_shutdown=int(settings.server.shutdown_grace_seconds),
+                timeout_keep_alive=int(settings.server.http_keepalive_seconds),
                 server_header=False,
+                http=http_protocol(ErrorResponses(settings.memory.zone)),
             )
         )
         await surface.server.start()
         http_task = asyncio.create_task(http.serve(sockets=[listener]))
         await _first_of(http.ready.wait(), http_task)
+        service.serving.ready = True
         await surface.set_serving(True)
+        service.watch_health(surface.set_serving)
         root.publish(
             ServerNote(
                 pid=os.getpid(),
                 http=str(http_address),
                 grpc=str(grpc_address),
                 version=__version__,
-                started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+                started_at=to_datetime(SystemClock().now_ms(), UTC).isoformat(timespec="seconds"),
             )
         )
         _say(f"ready: http://{http_address} and grpc://{grpc_address}, memory in {settings.root}")
         await stop.wait()
+        service.serving.draining = True
         await _drain(surface, http, http_task, settings)
     finally:
         listener.close()
@@ -83,8 +96,10 @@ async def _drain(
     """Takes no new calls, lets the running ones end."""
     _log.info("draining")
     await surface.set_serving(False)
+    # Whoever sends calls here has this long to see it and to send them elsewhere.
+    await asyncio.sleep(settings.server.shutdown_delay_seconds)
     http.should_exit = True
-    await asyncio.gather(surface.server.stop(settings.server.shutdown_grace_seconds), http_task)
+    await asyncio.gather(surface.stop(settings.server.shutdown_grace_seconds), http_task)
 
 
 class _HttpServer(uvicorn.Server):

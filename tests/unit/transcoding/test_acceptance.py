@@ -12,6 +12,7 @@ from remanence.v2 import knowledge_pb2, memory_pb2, options_pb2
 from remanence_http import memory
 from remanence_server.api.transcoding import validate_message
 from remanence_server.api.transcoding.validation import validate
+from remanence_server.runtime.errors import ServiceError
 
 T0 = 1_779_967_836_000
 
@@ -139,8 +140,8 @@ def test_unknown_keys_are_ignored_where_the_contract_does_not_refuse_them() -> N
     assert len(request.messages) == 1
 
 
-def test_absent_and_null_fields_get_their_defaults() -> None:
-    nulls = dict.fromkeys(("app_id", "project_id", "method", "top_k", "filters", "radius"))
+def test_absent_fields_and_nulls_that_say_nothing_get_their_defaults() -> None:
+    nulls = dict.fromkeys(("agent_id", "filters", "radius", "min_score", "page_token"))
     for body in ({"user_id": "u", "query": "x"}, {"user_id": "u", "query": "x", **nulls}):
         seen = memory.search_request_to_proto(validate(memory.SearchRequest, body))
         assert (seen.app_id, seen.project_id) == ("default", "default")
@@ -193,3 +194,21 @@ def test_a_message_in_a_response_has_the_shape_of_one_in_a_request() -> None:
     assert data["content"] == sent["content"]
     assert data["tool_calls"] == [{**sent["tool_calls"][0], "type": "function"}]
     assert data["role"] == "assistant"
+
+
+@pytest.mark.parametrize("name", ["app_id", "project_id", "method", "top_k", "include_profile"])
+def test_null_is_no_value_for_a_field_with_a_default(name: str) -> None:
+    with pytest.raises(ServiceError) as raised:
+        validate(memory.SearchRequest, {"user_id": "u", "query": "x", name: None})
+    assert raised.value.field == name
+
+
+def test_a_number_without_fraction_is_an_integer_as_far_as_doubles_count() -> None:
+    body = {"user_id": "u", "query": "x", "top_k": 5.0}
+    assert memory.search_request_to_proto(validate(memory.SearchRequest, body)).top_k == 5
+    message = {"sender_id": "u", "role": "user", "content": "x", "timestamp": 1_767_225_600_000.0}
+    seen = validate(memory.AddRequest, {"session_id": "s", "messages": [message]})
+    assert seen.messages[0].timestamp == 1_767_225_600_000
+    for value in (5.5, 2.0**53 + 2):
+        with pytest.raises(ServiceError):
+            validate(memory.SearchRequest, {**body, "top_k": value})

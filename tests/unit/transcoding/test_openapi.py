@@ -67,8 +67,11 @@ def test_what_the_models_refuse_the_document_forbids(name: str, body: dict[str, 
 
 def test_what_the_models_accept_the_document_allows() -> None:
     assert is_valid("AddRequest", FULL_ADD)
-    for filters in ROUND_TRIPS[:6]:
+    for filters in (*ROUND_TRIPS[:5], *ROUND_TRIPS[7:9]):
         assert is_valid("SearchRequest", {"user_id": "u", "query": "x", "filters": filters})
+    # Models look at the shape of a filter; the document tells what fields and values there are.
+    for filters in (*ROUND_TRIPS[5:7], {"sender_id": {"gt": "a"}}, {"session_id": {"in": "s"}}):
+        assert not is_valid("SearchRequest", {"user_id": "u", "query": "x", "filters": filters})
     both = {"user_id": "u", "agent_id": None, "query": "x", "top_k": -1, "filters": None}
     assert is_valid("SearchRequest", both)
 
@@ -101,7 +104,8 @@ def test_every_failure_is_described_with_its_codes() -> None:
 
 def test_statuses_of_success_and_failure_are_told() -> None:
     add = DOCUMENT["paths"]["/api/v2/memory/add"]["post"]
-    assert list(add["responses"]) == ["200", "202", "400", "413", "415", "422", "429", "500", "503"]
+    failures = ["400", "409", "413", "415", "422", "429", "500", "503"]
+    assert list(add["responses"]) == ["200", "202", *failures]
     delete = DOCUMENT["paths"]["/api/v2/knowledge/documents/{doc_id}"]["delete"]
     assert "content" not in delete["responses"]["204"]
     upload = DOCUMENT["paths"]["/api/v2/knowledge/documents"]["post"]
@@ -112,6 +116,19 @@ def test_statuses_of_success_and_failure_are_told() -> None:
     assert health["application/json"]["schema"] == {
         "$ref": "#/components/schemas/GetHealthResponse"
     }
+
+
+def test_the_idempotency_key_is_a_header_of_the_writes_alone() -> None:
+    told = {
+        path.rpartition("/")[2]: operation.get("parameters")
+        for path, methods in DOCUMENT["paths"].items()
+        for operation in methods.values()
+        if path.startswith("/api/v2/memory/")
+    }
+    key = [{"$ref": "#/components/parameters/Idempotency-Key"}]
+    assert told == {"add": key, "flush": key, "delete": key, "search": None, "get": None}
+    parameter = DOCUMENT["components"]["parameters"]["Idempotency-Key"]
+    assert (parameter["in"], parameter["required"]) == ("header", False)
 
 
 def test_parameters_are_told_with_their_place() -> None:

@@ -299,7 +299,7 @@ class FilterNode(_message.Message):
     def __init__(self, predicates: _Optional[_Iterable[_Union[FilterPredicate, _Mapping]]] = ..., **kwargs) -> None: ...
 
 class SearchRequest(_message.Message):
-    __slots__ = ("user_id", "agent_id", "app_id", "project_id", "query", "method", "top_k", "radius", "min_score", "include_profile", "enable_llm_rerank", "filters", "page_token")
+    __slots__ = ("user_id", "agent_id", "app_id", "project_id", "query", "method", "top_k", "radius", "min_score", "include_profile", "enable_llm_rerank", "filters", "page_token", "with_readable_episode")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
     APP_ID_FIELD_NUMBER: _ClassVar[int]
@@ -313,6 +313,7 @@ class SearchRequest(_message.Message):
     ENABLE_LLM_RERANK_FIELD_NUMBER: _ClassVar[int]
     FILTERS_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    WITH_READABLE_EPISODE_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     agent_id: str
     app_id: str
@@ -326,7 +327,8 @@ class SearchRequest(_message.Message):
     enable_llm_rerank: bool
     filters: FilterNode
     page_token: str
-    def __init__(self, user_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., app_id: _Optional[str] = ..., project_id: _Optional[str] = ..., query: _Optional[str] = ..., method: _Optional[_Union[SearchMethod, str]] = ..., top_k: _Optional[int] = ..., radius: _Optional[float] = ..., min_score: _Optional[float] = ..., include_profile: _Optional[bool] = ..., enable_llm_rerank: _Optional[bool] = ..., filters: _Optional[_Union[FilterNode, _Mapping]] = ..., page_token: _Optional[str] = ...) -> None: ...
+    with_readable_episode: bool
+    def __init__(self, user_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., app_id: _Optional[str] = ..., project_id: _Optional[str] = ..., query: _Optional[str] = ..., method: _Optional[_Union[SearchMethod, str]] = ..., top_k: _Optional[int] = ..., radius: _Optional[float] = ..., min_score: _Optional[float] = ..., include_profile: _Optional[bool] = ..., enable_llm_rerank: _Optional[bool] = ..., filters: _Optional[_Union[FilterNode, _Mapping]] = ..., page_token: _Optional[str] = ..., with_readable_episode: _Optional[bool] = ...) -> None: ...
 
 class SearchResponse(_message.Message):
     __slots__ = ("episodes", "profiles", "agent_cases", "agent_skills", "unprocessed_messages", "truncated", "next_page_token")
@@ -483,7 +485,7 @@ class UnprocessedMessage(_message.Message):
     def __init__(self, id: _Optional[str] = ..., app_id: _Optional[str] = ..., project_id: _Optional[str] = ..., session_id: _Optional[str] = ..., sender_id: _Optional[str] = ..., sender_name: _Optional[str] = ..., role: _Optional[_Union[Role, str]] = ..., text: _Optional[str] = ..., items: _Optional[_Union[ContentItemList, _Mapping]] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., tool_calls: _Optional[_Iterable[_Union[ToolCall, _Mapping]]] = ..., tool_call_id: _Optional[str] = ...) -> None: ...
 
 class GetRequest(_message.Message):
-    __slots__ = ("user_id", "agent_id", "app_id", "project_id", "memory_type", "page", "page_size", "sort_by", "sort_order", "filters", "page_token")
+    __slots__ = ("user_id", "agent_id", "app_id", "project_id", "memory_type", "page", "page_size", "sort_by", "sort_order", "filters", "page_token", "with_readable_episode")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
     APP_ID_FIELD_NUMBER: _ClassVar[int]
@@ -495,6 +497,7 @@ class GetRequest(_message.Message):
     SORT_ORDER_FIELD_NUMBER: _ClassVar[int]
     FILTERS_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    WITH_READABLE_EPISODE_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     agent_id: str
     app_id: str
@@ -506,7 +509,8 @@ class GetRequest(_message.Message):
     sort_order: SortOrder
     filters: FilterNode
     page_token: str
-    def __init__(self, user_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., app_id: _Optional[str] = ..., project_id: _Optional[str] = ..., memory_type: _Optional[_Union[MemoryType, str]] = ..., page: _Optional[int] = ..., page_size: _Optional[int] = ..., sort_by: _Optional[_Union[SortBy, str]] = ..., sort_order: _Optional[_Union[SortOrder, str]] = ..., filters: _Optional[_Union[FilterNode, _Mapping]] = ..., page_token: _Optional[str] = ...) -> None: ...
+    with_readable_episode: bool
+    def __init__(self, user_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., app_id: _Optional[str] = ..., project_id: _Optional[str] = ..., memory_type: _Optional[_Union[MemoryType, str]] = ..., page: _Optional[int] = ..., page_size: _Optional[int] = ..., sort_by: _Optional[_Union[SortBy, str]] = ..., sort_order: _Optional[_Union[SortOrder, str]] = ..., filters: _Optional[_Union[FilterNode, _Mapping]] = ..., page_token: _Optional[str] = ..., with_readable_episode: _Optional[bool] = ...) -> None: ...
 
 class GetResponse(_message.Message):
     __slots__ = ("episodes", "profiles", "agent_cases", "agent_skills", "total_count", "count", "truncated", "next_page_token")

@@ -35,6 +35,10 @@ class MemoryServiceStub:
     UNAVAILABLE (EXTERNAL_SERVICE_UNAVAILABLE) when storage or a provider cannot take the work now,
     and with INTERNAL (INTERNAL_ERROR) when the fault is ours. Error details carry
     google.rpc.ErrorInfo, whose reason is the error code of the API reference.
+
+    Add, Flush and Delete take an idempotency key (Idempotency-Key): the same request with the same
+    key gets the first answer again, and does nothing. They fail with ALREADY_EXISTS (CONFLICT) when
+    the key was sent with another request.
     """
 
     def __init__(self, channel):
@@ -80,6 +84,10 @@ class MemoryServiceServicer:
     UNAVAILABLE (EXTERNAL_SERVICE_UNAVAILABLE) when storage or a provider cannot take the work now,
     and with INTERNAL (INTERNAL_ERROR) when the fault is ours. Error details carry
     google.rpc.ErrorInfo, whose reason is the error code of the API reference.
+
+    Add, Flush and Delete take an idempotency key (Idempotency-Key): the same request with the same
+    key gets the first answer again, and does nothing. They fail with ALREADY_EXISTS (CONFLICT) when
+    the key was sent with another request.
     """
 
     def Add(self, request, context):
@@ -196,6 +204,10 @@ class MemoryService:
     UNAVAILABLE (EXTERNAL_SERVICE_UNAVAILABLE) when storage or a provider cannot take the work now,
     and with INTERNAL (INTERNAL_ERROR) when the fault is ours. Error details carry
     google.rpc.ErrorInfo, whose reason is the error code of the API reference.
+
+    Add, Flush and Delete take an idempotency key (Idempotency-Key): the same request with the same
+    key gets the first answer again, and does nothing. They fail with ALREADY_EXISTS (CONFLICT) when
+    the key was sent with another request.
     """
 
     @staticmethod

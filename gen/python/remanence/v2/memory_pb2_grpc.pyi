@@ -36,6 +36,10 @@ class MemoryServiceStub:
     UNAVAILABLE (EXTERNAL_SERVICE_UNAVAILABLE) when storage or a provider cannot take the work now,
     and with INTERNAL (INTERNAL_ERROR) when the fault is ours. Error details carry
     google.rpc.ErrorInfo, whose reason is the error code of the API reference.
+
+    Add, Flush and Delete take an idempotency key (Idempotency-Key): the same request with the same
+    key gets the first answer again, and does nothing. They fail with ALREADY_EXISTS (CONFLICT) when
+    the key was sent with another request.
     """
 
     @_typing.overload
@@ -102,6 +106,10 @@ class MemoryServiceAsyncStub(MemoryServiceStub):
     UNAVAILABLE (EXTERNAL_SERVICE_UNAVAILABLE) when storage or a provider cannot take the work now,
     and with INTERNAL (INTERNAL_ERROR) when the fault is ours. Error details carry
     google.rpc.ErrorInfo, whose reason is the error code of the API reference.
+
+    Add, Flush and Delete take an idempotency key (Idempotency-Key): the same request with the same
+    key gets the first answer again, and does nothing. They fail with ALREADY_EXISTS (CONFLICT) when
+    the key was sent with another request.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -164,6 +172,10 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
     UNAVAILABLE (EXTERNAL_SERVICE_UNAVAILABLE) when storage or a provider cannot take the work now,
     and with INTERNAL (INTERNAL_ERROR) when the fault is ours. Error details carry
     google.rpc.ErrorInfo, whose reason is the error code of the API reference.
+
+    Add, Flush and Delete take an idempotency key (Idempotency-Key): the same request with the same
+    key gets the first answer again, and does nothing. They fail with ALREADY_EXISTS (CONFLICT) when
+    the key was sent with another request.
     """
 
     @_abc_1.abstractmethod

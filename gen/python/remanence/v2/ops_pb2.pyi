@@ -96,7 +96,7 @@ class HealthCapabilities(_message.Message):
     def __init__(self, llm: _Optional[bool] = ..., embed: _Optional[bool] = ..., rerank: _Optional[bool] = ..., multimodal_llm: _Optional[bool] = ..., parser: _Optional[bool] = ...) -> None: ...
 
 class CascadeHealth(_message.Message):
-    __slots__ = ("healthy", "reasons", "pending", "failed_permanent", "failed_retryable", "drain_consecutive_failures", "unrecoverable_total", "optimize_failure_streak", "prune_stale_seconds", "index_rows", "index_emptied")
+    __slots__ = ("healthy", "reasons", "pending", "failed_permanent", "failed_retryable", "drain_consecutive_failures", "unrecoverable_total", "optimize_failure_streak", "prune_stale_seconds", "index_rows", "index_emptied", "problems")
     class IndexRowsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -115,6 +115,7 @@ class CascadeHealth(_message.Message):
     PRUNE_STALE_SECONDS_FIELD_NUMBER: _ClassVar[int]
     INDEX_ROWS_FIELD_NUMBER: _ClassVar[int]
     INDEX_EMPTIED_FIELD_NUMBER: _ClassVar[int]
+    PROBLEMS_FIELD_NUMBER: _ClassVar[int]
     healthy: bool
     reasons: _containers.RepeatedScalarFieldContainer[str]
     pending: int
@@ -126,7 +127,18 @@ class CascadeHealth(_message.Message):
     prune_stale_seconds: float
     index_rows: _containers.ScalarMap[str, int]
     index_emptied: bool
-    def __init__(self, healthy: _Optional[bool] = ..., reasons: _Optional[_Iterable[str]] = ..., pending: _Optional[int] = ..., failed_permanent: _Optional[int] = ..., failed_retryable: _Optional[int] = ..., drain_consecutive_failures: _Optional[int] = ..., unrecoverable_total: _Optional[int] = ..., optimize_failure_streak: _Optional[int] = ..., prune_stale_seconds: _Optional[float] = ..., index_rows: _Optional[_Mapping[str, int]] = ..., index_emptied: _Optional[bool] = ...) -> None: ...
+    problems: _containers.RepeatedCompositeFieldContainer[MarkdownProblem]
+    def __init__(self, healthy: _Optional[bool] = ..., reasons: _Optional[_Iterable[str]] = ..., pending: _Optional[int] = ..., failed_permanent: _Optional[int] = ..., failed_retryable: _Optional[int] = ..., drain_consecutive_failures: _Optional[int] = ..., unrecoverable_total: _Optional[int] = ..., optimize_failure_streak: _Optional[int] = ..., prune_stale_seconds: _Optional[float] = ..., index_rows: _Optional[_Mapping[str, int]] = ..., index_emptied: _Optional[bool] = ..., problems: _Optional[_Iterable[_Union[MarkdownProblem, _Mapping]]] = ...) -> None: ...
+
+class MarkdownProblem(_message.Message):
+    __slots__ = ("path", "line", "reason")
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    LINE_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    path: str
+    line: int
+    reason: str
+    def __init__(self, path: _Optional[str] = ..., line: _Optional[int] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class MemorizeQueueHealth(_message.Message):
     __slots__ = ("healthy", "reasons", "loop_alive", "accepting", "pending", "oldest_pending_age_s", "failed", "loop_restarts", "last_loop_error_at")

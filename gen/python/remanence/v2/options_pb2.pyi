@@ -108,15 +108,19 @@ class StatusRule(_message.Message):
     def __init__(self, field: _Optional[str] = ..., equals: _Optional[str] = ..., status: _Optional[int] = ...) -> None: ...
 
 class MethodRules(_message.Message):
-    __slots__ = ("bare", "status", "status_rules", "multipart", "error_statuses")
+    __slots__ = ("bare", "status", "status_rules", "multipart", "error_statuses", "idempotent", "read_only")
     BARE_FIELD_NUMBER: _ClassVar[int]
     STATUS_FIELD_NUMBER: _ClassVar[int]
     STATUS_RULES_FIELD_NUMBER: _ClassVar[int]
     MULTIPART_FIELD_NUMBER: _ClassVar[int]
     ERROR_STATUSES_FIELD_NUMBER: _ClassVar[int]
+    IDEMPOTENT_FIELD_NUMBER: _ClassVar[int]
+    READ_ONLY_FIELD_NUMBER: _ClassVar[int]
     bare: bool
     status: int
     status_rules: _containers.RepeatedCompositeFieldContainer[StatusRule]
     multipart: bool
     error_statuses: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, bare: _Optional[bool] = ..., status: _Optional[int] = ..., status_rules: _Optional[_Iterable[_Union[StatusRule, _Mapping]]] = ..., multipart: _Optional[bool] = ..., error_statuses: _Optional[_Iterable[int]] = ...) -> None: ...
+    idempotent: bool
+    read_only: bool
+    def __init__(self, bare: _Optional[bool] = ..., status: _Optional[int] = ..., status_rules: _Optional[_Iterable[_Union[StatusRule, _Mapping]]] = ..., multipart: _Optional[bool] = ..., error_statuses: _Optional[_Iterable[int]] = ..., idempotent: _Optional[bool] = ..., read_only: _Optional[bool] = ...) -> None: ...

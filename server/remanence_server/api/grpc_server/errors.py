@@ -21,7 +21,10 @@ def status_code(error: ServiceError) -> grpc.StatusCode:
 
 def error_metadata(error: ServiceError) -> Metadata:
     """The trailing metadata that carries what a program needs to know of the error."""
-    details = [_pack(error_details_pb2.ErrorInfo(reason=error.code.value, domain=_DOMAIN))]
+    info = error_details_pb2.ErrorInfo(
+        reason=error.code.value, domain=_DOMAIN, metadata=error.details
+    )
+    details = [_pack(info)]
     if error.field is not None:
         violation = error_details_pb2.BadRequest.FieldViolation(
             field=error.field, description=error.message

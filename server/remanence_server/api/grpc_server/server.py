@@ -25,7 +25,10 @@ from remanence.v2 import (
     transfer_pb2,
     transfer_pb2_grpc,
 )
+from remanence_server.api.grpc_server.health import HealthServicer
 from remanence_server.api.grpc_server.interceptor import BorderInterceptor
+from remanence_server.api.grpc_server.options import connection_options
+from remanence_server.api.observation import CallObserver
 from remanence_server.api.servicers.jobs import JobServicer
 from remanence_server.api.servicers.knowledge import KnowledgeServicer
 from remanence_server.api.servicers.memory import MemoryServicer
@@ -33,10 +36,8 @@ from remanence_server.api.servicers.ome import OmeServicer
 from remanence_server.api.servicers.ops import OpsServicer
 from remanence_server.api.servicers.tasks import TaskServicer
 from remanence_server.api.servicers.transfer import TransferServicer
+from remanence_server.runtime.settings import ServerSettings
 
-# A channel that idles behind a NAT is kept open, and a client may ping that often, too.
-_KEEPALIVE_TIME_MS = 60_000
-_LEAST_PING_INTERVAL_MS = 10_000
 _CHANNELZ_NAME = "grpc.channelz.v1.Channelz"
 
 SERVICE_NAMES = tuple(
@@ -71,7 +72,12 @@ class GrpcSurface:
     """The server and its health switch."""
 
     server: grpc.aio.Server
-    health: health.aio.HealthServicer
+    health: HealthServicer
+
+    async def stop(self, grace_seconds: float) -> None:
+        """Takes no new calls and lets the running ones end; watches of the health end at once."""
+        self.health.end_watches()
+        await self.server.stop(grace_seconds)
 
     async def set_serving(self, serving: bool) -> None:
         """Tells health checks whether calls are welcome, for every service and overall."""
@@ -84,17 +90,12 @@ class GrpcSurface:
             await self.health.set(name, status)
 
 
-def build_grpc_surface(servicers: Servicers, max_request_bytes: int) -> GrpcSurface:
+def build_grpc_surface(
+    servicers: Servicers, settings: ServerSettings, observer: CallObserver
+) -> GrpcSurface:
     """Registers the servicers beside reflection, health and channelz; binds no port yet."""
     server = grpc.aio.server(
-        interceptors=(BorderInterceptor(),),
-        options=(
-            ("grpc.max_receive_message_length", max_request_bytes),
-            ("grpc.keepalive_time_ms", _KEEPALIVE_TIME_MS),
-            ("grpc.http2.min_recv_ping_interval_without_data_ms", _LEAST_PING_INTERVAL_MS),
-            # Two servers on one port would share its calls at random.
-            ("grpc.so_reuseport", 0),
-        ),
+        interceptors=(BorderInterceptor(observer),), options=connection_options(settings)
     )
     memory_pb2_grpc.add_MemoryServiceServicer_to_server(servicers.memory, server)
     tasks_pb2_grpc.add_TaskServiceServicer_to_server(servicers.tasks, server)
@@ -103,7 +104,7 @@ def build_grpc_surface(servicers: Servicers, max_request_bytes: int) -> GrpcSurf
     ome_pb2_grpc.add_OmeServiceServicer_to_server(servicers.ome, server)
     knowledge_pb2_grpc.add_KnowledgeServiceServicer_to_server(servicers.knowledge, server)
     ops_pb2_grpc.add_OpsServiceServicer_to_server(servicers.ops, server)
-    health_servicer = health.aio.HealthServicer()
+    health_servicer = HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(health_servicer, server)
     channelz.add_channelz_servicer(server)
     names = (*SERVICE_NAMES, health.SERVICE_NAME, _CHANNELZ_NAME, reflection.SERVICE_NAME)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from remanence_server.api.transcoding.bindings import HttpBinding
-from remanence_server.api.transcoding.context import CallAbortedError, CallContext, HttpCallContext
+from remanence_server.api.transcoding.context import CallContext, HttpCallContext
 from remanence_server.api.transcoding.errors import (
     REQUEST_ID_HEADER,
     ErrorResponses,
@@ -21,7 +21,6 @@ from remanence_server.api.transcoding.registry import validate_message
 
 __all__ = [
     "REQUEST_ID_HEADER",
-    "CallAbortedError",
     "CallContext",
     "ErrorResponses",
     "FilterError",

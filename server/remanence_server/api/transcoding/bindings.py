@@ -11,8 +11,9 @@ import orjson
 from fastapi import APIRouter, Request, Response
 
 from remanence_server.api.transcoding import bodies, uploads
+from remanence_server.api.transcoding.connection import while_connected
 from remanence_server.api.transcoding.context import HttpCallContext
-from remanence_server.api.transcoding.errors import request_id_of
+from remanence_server.api.transcoding.errors import ROUTE_TEMPLATE
 from remanence_server.api.transcoding.texts import TextReaders
 
 _NO_CONTENT = 204
@@ -37,9 +38,13 @@ class HttpBinding:
         """Receives a form. Fails with ServiceError, see `uploads.read_upload`."""
         return uploads.read_upload(request, readers, self.max_body_bytes)
 
+    async def while_connected[T](self, request: Request, call: Awaitable[T]) -> T:
+        """The result of a call that only its client needs, see `connection.while_connected`."""
+        return await while_connected(request.receive, call)
+
     def context(self, request: Request) -> HttpCallContext:
         """The context that a servicer gets."""
-        return HttpCallContext(request_id_of(request.scope), request.headers.items())
+        return HttpCallContext(request.scope, request.headers.items())
 
     def enveloped(
         self, context: HttpCallContext, data: dict[str, object], *, status: int
@@ -62,7 +67,19 @@ def add_routes(
 ) -> None:
     """Routes one verb of these paths to an endpoint, without FastAPI's own parsing."""
     for path in paths:
-        router.add_route(path, endpoint, methods=[verb])
+        router.add_route(path, _of_template(endpoint, path), methods=[verb])
+
+
+def _of_template(
+    endpoint: Callable[[Request], Awaitable[Response]], path: str
+) -> Callable[[Request], Awaitable[Response]]:
+    """The endpoint as a function of its own that tells the observer its template."""
+
+    async def of_template(request: Request) -> Response:
+        return await endpoint(request)
+
+    setattr(of_template, ROUTE_TEMPLATE, path)
+    return of_template
 
 
 def _json(content: dict[str, object], status: int) -> Response:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from email.message import Message as Headers
 from typing import Any, NoReturn
 
 import orjson
@@ -18,13 +19,16 @@ DEFAULT_MAX_BODY_BYTES = 64 * 1024 * 1024
 # What orjson reads; the JSON module of Python would go on until its stack ends.
 _MAXIMUM_DEPTH = 1024
 _LONGEST_SHOWN_KEY = 100
+_PLAIN = ("", "identity")
+# Names of UTF-8, and of what is part of it.
+_UTF8_CHARSETS = ("utf-8", "utf8", "us-ascii", "ascii")
 _NOT_AN_OBJECT = "Input should be a valid dictionary or object to extract fields from"
 _LONE_SURROGATE = "Input should be a valid string without lone surrogates"
 
 
 async def read_body(request: Request, max_body_bytes: int) -> bytes:
     """The body. Fails with ServiceError PAYLOAD_TOO_LARGE as soon as it exceeds the limit."""
-    check_announced_length(request, max_body_bytes)
+    check_announcement(request, max_body_bytes)
     chunks: list[bytes] = []
     size = 0
     async for chunk in request.stream():
@@ -35,8 +39,16 @@ async def read_body(request: Request, max_body_bytes: int) -> bytes:
     return b"".join(chunks)
 
 
-def check_announced_length(request: Request, max_body_bytes: int) -> None:
-    """Refuses a body whose Content-Length is over the limit, before any of it is read."""
+def check_announcement(request: Request, max_body_bytes: int) -> None:
+    """Refuses by its headers what is not worth reading.
+
+    Fails with ServiceError: UNSUPPORTED_FORMAT for a compressed body, which could be of any size,
+    PAYLOAD_TOO_LARGE for a Content-Length over the limit.
+    """
+    if request.headers.get("content-encoding", "identity").strip().lower() not in _PLAIN:
+        raise ServiceError(
+            ErrorCode.UNSUPPORTED_FORMAT, "Send the body as it is, without Content-Encoding"
+        )
     announced = request.headers.get("content-length", "")
     if announced.isdecimal() and int(announced[:20]) > max_body_bytes:
         raise _too_large(max_body_bytes)
@@ -61,13 +73,16 @@ async def read_object(request: Request, max_body_bytes: int) -> dict[str, object
     """The JSON object in the body.
 
     Fails with ServiceError: INVALID_INPUT for what is not a JSON object, BAD_REQUEST for what is
-    not UTF-8, PAYLOAD_TOO_LARGE.
+    not UTF-8, and like `check_announcement`.
     """
     body = await read_body(request, max_body_bytes)
     if not body:
         raise invalid_input("Field required")
-    if not _says_json(request.headers.get("content-type", "")):
+    content_type = request.headers.get("content-type", "")
+    if not _says_json(content_type):
         raise invalid_input(f"{_NOT_AN_OBJECT}; send Content-Type: application/json")
+    if not _says_utf8(content_type):
+        raise invalid_input("The body must be UTF-8; send Content-Type: application/json")
     data = parse_json(body)
     if not isinstance(data, dict):
         raise invalid_input(_NOT_AN_OBJECT)
@@ -89,6 +104,15 @@ def _says_json(content_type: str) -> bool:
     return media_type == "application/json" or (
         media_type.startswith("application/") and media_type.endswith("+json")
     )
+
+
+def _says_utf8(content_type: str) -> bool:
+    if ";" not in content_type:
+        return True
+    headers = Headers()
+    headers["Content-Type"] = content_type
+    charset = headers.get_param("charset", "utf-8")
+    return isinstance(charset, str) and charset.strip().lower() in _UTF8_CHARSETS
 
 
 def _explain(body: bytes) -> None:

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn, Protocol
+from typing import Any, Protocol
+
+from starlette.types import Scope
+
+from remanence_server.api.request_ids import REQUEST_ID_KEY
+from remanence_server.api.transcoding.errors import request_id_of, show_request_id
 
 
 class CallContext(Protocol):
@@ -14,43 +19,35 @@ class CallContext(Protocol):
         ...
 
     def set_trailing_metadata(self, trailing_metadata: Any, /) -> None:
-        """Sends pairs after the response; over HTTP they go nowhere."""
+        """Sends pairs after the response; over HTTP only the request id is shown."""
         ...
 
-    def peer(self) -> str:
-        """Where the call came from, `http` over HTTP."""
+    def time_remaining(self) -> float | None:
+        """Seconds until the caller gives up; None when it has not said."""
         ...
-
-    async def abort(self, code: Any, details: str = "", trailing_metadata: Any = ()) -> NoReturn:
-        """Ends the call with an error."""
-        ...
-
-
-class CallAbortedError(Exception):
-    """A servicer ended the call through its context instead of raising a ServiceError."""
 
 
 class HttpCallContext:
     """The context of a call that came over HTTP. Its metadata are the request's headers."""
 
-    # Seconds left until the caller gives up: HTTP callers do not say.
-    deadline: None = None
-
-    def __init__(self, request_id: str, headers: Sequence[tuple[str, str]]) -> None:
-        self.request_id = request_id
+    def __init__(self, scope: Scope, headers: Sequence[tuple[str, str]]) -> None:
+        self._scope = scope
         self._headers = tuple(headers)
+
+    @property
+    def request_id(self) -> str:
+        """The id that the answer shows."""
+        return request_id_of(self._scope)
 
     def invocation_metadata(self) -> tuple[tuple[str, str], ...]:
         """The headers, keys in lower case."""
         return self._headers
 
     def set_trailing_metadata(self, trailing_metadata: Any, /) -> None:
-        """HTTP responses carry no trailing metadata."""
+        """Takes the request id to show; HTTP responses carry no other trailing metadata."""
+        for key, value in trailing_metadata:
+            if key == REQUEST_ID_KEY:
+                show_request_id(self._scope, value)
 
-    def peer(self) -> str:
-        """Where the call came from."""
-        return "http"
-
-    async def abort(self, code: Any, details: str = "", trailing_metadata: Any = ()) -> NoReturn:
-        """Ends the call as an internal error: a ServiceError is how a call fails with a meaning."""
-        raise CallAbortedError(f"aborted with {code}")
+    def time_remaining(self) -> None:
+        """HTTP callers do not say when they give up."""

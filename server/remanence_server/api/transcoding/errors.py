@@ -15,7 +15,16 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from remanence_server.api.request_ids import answering
+from remanence_server.api.observation import (
+    CANCELLED_CODE,
+    HTTP,
+    OK_CODE,
+    TRACE_HEADERS,
+    UNMATCHED,
+    CallObserver,
+    ObservedCall,
+    trace_headers,
+)
 from remanence_server.runtime.clock import Clock, SystemClock
 from remanence_server.runtime.errors import INTERNAL_ERROR_MESSAGE, ErrorCode, ServiceError
 from remanence_server.runtime.faults import describe_fault
@@ -24,8 +33,14 @@ from remanence_server.runtime.instants import to_datetime
 from remanence_server.runtime.logging import get_logger
 
 REQUEST_ID_HEADER = "X-Request-Id"
-# Where the middleware leaves the id of a request in its ASGI scope.
+# Where the middleware leaves the id of a request, and what is told of it, in its ASGI scope.
 _SCOPE_KEY = "remanence.request_id"
+_CALL_KEY = "remanence.call"
+# The attribute of an endpoint that holds the template of its path.
+ROUTE_TEMPLATE = "remanence_route_template"
+_TRACE_HEADERS = tuple(header.encode() for header in TRACE_HEADERS)
+# What Nginx writes for a client that left before its answer.
+_CLIENT_LEFT = "499"
 
 # As RetryInfo says over gRPC.
 _DEFAULT_RETRY_AFTER_SECONDS = 1.0
@@ -45,6 +60,17 @@ def request_id_of(scope: Scope) -> str:
     """The id of the request that this ASGI scope is of."""
     request_id: str = scope[_SCOPE_KEY]
     return request_id
+
+
+def show_request_id(scope: Scope, request_id: str) -> None:
+    """Answers the request under another id: that of an earlier request whose answer it gets."""
+    scope[_SCOPE_KEY] = request_id
+
+
+def observed_call(scope: Scope) -> ObservedCall:
+    """What is told of the request that this ASGI scope is of."""
+    call: ObservedCall = scope[_CALL_KEY]
+    return call
 
 
 class ErrorResponses:
@@ -67,6 +93,7 @@ class ErrorResponses:
 
     def of(self, scope: Scope, error: ServiceError) -> Response:
         """The response that a ServiceError is."""
+        observed_call(scope).code = error.code.value
         body = self.error_body(error.code, error.message, request_id_of(scope), scope["path"])
         response = Response(body, error.spec.http_status, media_type="application/json")
         if error.spec.retryable:
@@ -84,6 +111,7 @@ class ErrorResponses:
         code = _HTTP_CODES.get(status, ErrorCode.BAD_REQUEST)
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             return self.internal(scope)
+        observed_call(scope).code = code.value
         body = self.error_body(code, HTTPStatus(status).phrase, request_id_of(scope), scope["path"])
         headers = dict(error.headers or {})
         if status == HTTPStatus.METHOD_NOT_ALLOWED:
@@ -109,9 +137,12 @@ class RequestIdMiddleware:
     connection.
     """
 
-    def __init__(self, app: ASGIApp, responses: ErrorResponses) -> None:
+    def __init__(
+        self, app: ASGIApp, responses: ErrorResponses, observer: CallObserver | None = None
+    ) -> None:
         self._app = app
         self._responses = responses
+        self._observer = observer or CallObserver()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes one request through."""
@@ -120,17 +151,24 @@ class RequestIdMiddleware:
             return
         request_id = new_request_id()
         scope[_SCOPE_KEY] = request_id
-        header = (b"x-request-id", request_id.encode())
+        call = scope[_CALL_KEY] = ObservedCall(HTTP, _method_label(scope), status=_CLIENT_LEFT)
         started = False
 
         async def send_with_id(message: Message) -> None:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
+                _tell(call, scope, message["status"])
+                header = (b"x-request-id", request_id_of(scope).encode())
                 message = {**message, "headers": [*message.get("headers", ()), header]}
             await send(message)
 
-        with answering(request_id):
+        headers = trace_headers(
+            (key.decode(), value.decode("latin-1"))
+            for key, value in scope["headers"]
+            if key in _TRACE_HEADERS
+        )
+        with self._observer.call(call, request_id, headers):
             try:
                 await self._app(scope, receive, send_with_id)
             except ClientDisconnect:
@@ -147,8 +185,35 @@ class RequestIdMiddleware:
                     raise
 
 
-def install_error_handling(app: FastAPI, zone: tzinfo = UTC, clock: Clock | None = None) -> None:
+def _method_label(scope: Scope) -> str:
+    method: str = scope["method"]
+    return method if method in _METHODS or method == "OPTIONS" else "other"
+
+
+def _tell(call: ObservedCall, scope: Scope, status: int) -> None:
+    """Takes down what the answer is. Only the template of a route is told, never a path."""
+    # The router leaves the endpoint in the scope, also when only the method did not fit.
+    call.route = getattr(scope.get("endpoint"), ROUTE_TEMPLATE, UNMATCHED)
+    call.status = str(status)
+    call.is_fault = status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    if call.code == CANCELLED_CODE:
+        call.code = OK_CODE
+    call.attributes = {
+        "http.request.method": call.method,
+        "http.route": call.route,
+        "http.response.status_code": status,
+    }
+
+
+def install_error_handling(
+    app: FastAPI,
+    zone: tzinfo = UTC,
+    clock: Clock | None = None,
+    observer: CallObserver | None = None,
+) -> None:
     """Makes every answer of the app carry its request id, and every failure the error envelope.
+
+    `observer` is told of every call.
 
     Middleware added after this call stands outside of it and sees no request id.
     """
@@ -168,4 +233,4 @@ def install_error_handling(app: FastAPI, zone: tzinfo = UTC, clock: Clock | None
     app.add_exception_handler(HTTPException, http_error)
     app.add_exception_handler(RequestValidationError, framework_validation)
     app.router.redirect_slashes = False
-    app.add_middleware(RequestIdMiddleware, responses=responses)
+    app.add_middleware(RequestIdMiddleware, responses=responses, observer=observer)

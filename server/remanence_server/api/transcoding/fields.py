@@ -23,6 +23,8 @@ from remanence_server.runtime.instants import LATEST_INSTANT_MS, to_milliseconds
 # Protobuf libraries read at most 100 nested messages, and an object in a Struct costs three.
 MAXIMUM_OBJECT_DEPTH = 24
 
+# Up to here a double holds every integer; beyond, it may not be the number that was written.
+_LARGEST_WHOLE = 2.0**53
 _DIGITS = re.compile(r"-?[0-9]{1,19}")
 
 
@@ -37,16 +39,24 @@ def count_set(*values: object) -> int:
     return sum(value is not None and value != [] for value in values)
 
 
-def _read_int64(value: object) -> object:
-    if isinstance(value, str):
-        if _DIGITS.fullmatch(value) is None:
-            raise PydanticCustomError("int_type", "Input should be a valid integer")
+def _read_whole(value: object) -> object:
+    if isinstance(value, float) and value.is_integer() and abs(value) <= _LARGEST_WHOLE:
         return int(value)
     return value
 
 
-# 64-bit integers may come as text of digits, as proto3 JSON writes them.
-INT64_TEXT = BeforeValidator(_read_int64)
+def _read_whole_or_digits(value: object) -> object:
+    if isinstance(value, str):
+        if _DIGITS.fullmatch(value) is None:
+            raise PydanticCustomError("int_type", "Input should be a valid integer")
+        return int(value)
+    return _read_whole(value)
+
+
+# JSON has one kind of number: 5.0 is the integer 5.
+WHOLE = BeforeValidator(_read_whole)
+# 64-bit integers may also come as text of digits, as proto3 JSON writes them.
+WHOLE_OR_DIGITS = BeforeValidator(_read_whole_or_digits)
 
 
 def _epoch_milliseconds(value: int) -> int:

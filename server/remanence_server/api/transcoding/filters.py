@@ -191,7 +191,7 @@ def _value_json(value: FilterValue) -> Any:
         case "flag":
             return value.flag
         case "time":
-            return value.time.ToMilliseconds()
+            return value.time.seconds * 1000 + value.time.nanos // 1_000_000
         case "list":
             return [_value_json(item) for item in value.list.values]
     return None

@@ -11,7 +11,7 @@ from google.protobuf.message import Message
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 
-from remanence_server.api.transcoding.bodies import check_announced_length, limited
+from remanence_server.api.transcoding.bodies import check_announcement, limited
 from remanence_server.api.transcoding.texts import TextReaders
 from remanence_server.runtime.errors import ErrorCode, ServiceError, invalid_input
 
@@ -43,12 +43,12 @@ async def read_upload(
     """Receives a form; large files are kept on disk until the context ends.
 
     Fails with ServiceError: INVALID_INPUT for a body that is no form or lacks its file, BAD_REQUEST
-    for a broken form, PAYLOAD_TOO_LARGE.
+    for a broken form, and like `check_announcement`.
     """
     content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if content_type != "multipart/form-data":
         raise invalid_input("Input should be a form; send Content-Type: multipart/form-data")
-    check_announced_length(request, max_body_bytes)
+    check_announcement(request, max_body_bytes)
     bounded = Request(request.scope, limited(request.receive, max_body_bytes))
     try:
         form = await bounded.form(
