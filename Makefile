@@ -29,6 +29,10 @@ demo: $(INSTALLED) ## Show what it does on a small conversation, then leave no t
 test: $(INSTALLED) ## Run the tests, in parallel; ARGS="-k name" picks some
 	$(BIN)/python -m pytest -n auto $(ARGS)
 
+.PHONY: fuzz
+fuzz: $(INSTALLED) ## Send odd requests to a server, made from the OpenAPI document
+	$(BIN)/python -m tests.fuzz $(ARGS)
+
 .PHONY: lint
 lint: $(INSTALLED) ## Check layout, style, types, architecture and contract
 	$(BIN)/ruff format --check
@@ -50,6 +54,14 @@ generate: $(INSTALLED) ## Write gen/ from proto/
 .PHONY: bench
 bench: $(INSTALLED) ## Measure, and print beside the last committed figures
 	$(BIN)/python -m tests.bench $(ARGS)
+
+.PHONY: crash
+crash: $(INSTALLED) ## Kill the service at every step, hundreds of times; ARGS="--kills 50"
+	$(BIN)/python -m tests.crash $(ARGS)
+
+.PHONY: soak
+soak: $(INSTALLED) ## Write and read for ten minutes while it is killed; ARGS="--minutes 2"
+	$(BIN)/python -m tests.crash.soak $(ARGS)
 
 .PHONY: setup
 setup: $(INSTALLED) ## Make .venv with the locked packages; the other targets do it for you

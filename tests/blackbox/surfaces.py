@@ -12,6 +12,8 @@ from google.protobuf import json_format, message
 from google.rpc import error_details_pb2, status_pb2
 
 from remanence.v2 import (
+    jobs_pb2,
+    jobs_pb2_grpc,
     memory_pb2,
     memory_pb2_grpc,
     ops_pb2,
@@ -45,8 +47,8 @@ class Surface(Protocol):
 
     name: str
 
-    def call(self, method: str, body: Mapping[str, Any]) -> Answer:
-        """Calls `add`, `flush`, `search`, `get` or `delete`."""
+    def call(self, method: str, body: Mapping[str, Any], key: str | None = None) -> Answer:
+        """Calls `add`, `flush`, `search`, `get` or `delete`, with an idempotency key if given."""
         ...
 
     def task(self, task_id: str) -> Answer:
@@ -55,6 +57,14 @@ class Surface(Protocol):
 
     def tasks(self, **query: Any) -> Answer:
         """A page of tasks."""
+        ...
+
+    def jobs(self, **query: Any) -> Answer:
+        """A page of jobs."""
+        ...
+
+    def job(self, action: str, job_id: int, **scope: Any) -> Answer:
+        """What became of one job: `get`, `retry` or `drop`."""
         ...
 
 
@@ -66,9 +76,11 @@ class HttpSurface:
     def __init__(self, address: str) -> None:
         self.client = httpx.Client(base_url=f"http://{address}", timeout=60)
 
-    def call(self, method: str, body: Mapping[str, Any]) -> Answer:
+    def call(self, method: str, body: Mapping[str, Any], key: str | None = None) -> Answer:
         """Posts the body."""
-        return self._answer(self.client.post(f"/api/v2/memory/{method}", json=body))
+        headers = {} if key is None else {"Idempotency-Key": key}
+        path = f"/api/v2/memory/{method}"
+        return self._answer(self.client.post(path, json=body, headers=headers))
 
     def task(self, task_id: str) -> Answer:
         """The task of a request that was queued."""
@@ -77,6 +89,23 @@ class HttpSurface:
     def tasks(self, **query: Any) -> Answer:
         """A page of tasks."""
         return self._answer(self.client.get("/api/v2/tasks", params=query))
+
+    def jobs(self, **query: Any) -> Answer:
+        """A page of jobs."""
+        return self._answer(self.client.get("/api/v2/jobs", params=query))
+
+    def job(self, action: str, job_id: int, **scope: Any) -> Answer:
+        """What became of one job."""
+        path = f"/api/v2/jobs/{job_id}"
+        if action == "retry":
+            return self._answer(self.client.post(f"{path}/retry", json=scope))
+        send = self.client.get if action == "get" else self.client.delete
+        return self._answer(send(path, params=scope))
+
+    def get_ready(self) -> tuple[int, str, list[str]]:
+        """The status of the answer, and what readiness says."""
+        response = self.client.get("/health/ready")
+        return response.status_code, response.json()["status"], response.json()["reasons"]
 
     @staticmethod
     def _answer(response: httpx.Response) -> Answer:
@@ -98,16 +127,19 @@ class GrpcSurface:
     name = "grpc"
 
     def __init__(self, address: str) -> None:
+        self.address = address
         self.channel = grpc.insecure_channel(address)
         self.memory = memory_pb2_grpc.MemoryServiceStub(self.channel)
         self.ops = ops_pb2_grpc.OpsServiceStub(self.channel)
         self.task_service = tasks_pb2_grpc.TaskServiceStub(self.channel)
+        self.job_service = jobs_pb2_grpc.JobServiceStub(self.channel)
 
-    def call(self, method: str, body: Mapping[str, Any]) -> Answer:
+    def call(self, method: str, body: Mapping[str, Any], key: str | None = None) -> Answer:
         """Sends the same content as typed messages."""
         name = method.capitalize()
         request = build(getattr(memory_pb2, f"{name}Request"), body)
-        return self._answer(getattr(self.memory, name), request)
+        metadata = () if key is None else (("idempotency-key", key),)
+        return self._answer(getattr(self.memory, name), request, metadata)
 
     def task(self, task_id: str) -> Answer:
         """The task of a request that was queued."""
@@ -119,10 +151,23 @@ class GrpcSurface:
         request = build(tasks_pb2.ListTasksRequest, query)
         return self._answer(self.task_service.ListTasks, request)
 
+    def jobs(self, **query: Any) -> Answer:
+        """A page of jobs."""
+        request = build(jobs_pb2.ListJobsRequest, query)
+        return self._answer(self.job_service.ListJobs, request)
+
+    def job(self, action: str, job_id: int, **scope: Any) -> Answer:
+        """What became of one job."""
+        name = f"{action.capitalize()}Job"
+        request = build(getattr(jobs_pb2, f"{name}Request"), {"job_id": job_id, **scope})
+        return self._answer(getattr(self.job_service, name), request)
+
     @staticmethod
-    def _answer(method: Any, request: message.Message) -> Answer:
+    def _answer(
+        method: Any, request: message.Message, metadata: tuple[tuple[str, str], ...] = ()
+    ) -> Answer:
         try:
-            response, call = method.with_call(request, timeout=60)
+            response, call = method.with_call(request, timeout=60, metadata=metadata)
         except grpc.RpcError as error:
             return _failure(error)
         trailing = dict(call.trailing_metadata())
@@ -133,6 +178,19 @@ class GrpcSurface:
     def health(self) -> ops_pb2.GetHealthResponse:
         """The health report."""
         return self.ops.GetHealth(ops_pb2.GetHealthRequest(), timeout=10)
+
+    def get_ready(self) -> tuple[str, str, list[str]]:
+        """The status of the answer, and what readiness says."""
+        answer = self.ops.GetReadiness(ops_pb2.GetReadinessRequest(), timeout=10)
+        return "OK", answer.status, list(answer.reasons)
+
+    def rebuild(self) -> ops_pb2.RebuildResponse:
+        """Asks for a new index."""
+        return self.ops.Rebuild(ops_pb2.RebuildRequest(), timeout=10)
+
+    def quiesce(self) -> ops_pb2.QuiesceResponse:
+        """Drains the projection and stops following hand edits."""
+        return self.ops.Quiesce(ops_pb2.QuiesceRequest(), timeout=30)
 
 
 def build(kind: type[message.Message], body: Mapping[str, Any]) -> message.Message:

@@ -146,11 +146,3 @@ def test_content_that_cannot_be_read_is_refused_and_nothing_of_the_batch_is_kept
     assert "messages.1.content.0" in answer.error
     look = {**SEARCH, "filters": {"session_id": session}}
     assert surface.call("search", look).ok["unprocessed_messages"] == []
-
-
-def test_what_this_build_does_not_carry_says_so(surface: Surface) -> None:
-    answer = surface.call("delete", {"user_id": "u", "everything": True})
-    assert answer.code == "CAPABILITY_UNAVAILABLE"
-    assert answer.status in (503, "FAILED_PRECONDITION")
-    assert answer.error is not None
-    assert "delete" in answer.error

@@ -10,6 +10,7 @@ import io
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -79,6 +80,7 @@ class Runner:
     def _command(self, words: list[str], block: Block) -> Any:
         program = words[0].rpartition("/")[2]
         runners: dict[str, Callable[[list[str]], Any]] = {
+            "cp": self._copy,
             "curl": self._curl,
             "grpcurl": self._grpcurl,
             "make": check_make_target,
@@ -129,8 +131,16 @@ class Runner:
             call = getattr(memory_pb2_grpc.MemoryServiceStub(channel), method)
             return _shown(call(request, timeout=60))
 
+    def _copy(self, words: list[str]) -> None:
+        assert words[0] == "-a", "only whole folders are copied here"
+        source, target = self._at_home(words[1:])
+        shutil.copytree(source, target)
+
+    def _at_home(self, words: list[str]) -> list[str]:
+        return [word.replace("~", str(self.home)) if word[0] == "~" else word for word in words]
+
     def _remanence(self, words: list[str]) -> Any:
-        words = [word.replace("~", str(self.home)) if word[0] == "~" else word for word in words]
+        words = self._at_home(words)
         environment = {
             "PATH": "/usr/bin:/bin",
             "HOME": str(self.home),

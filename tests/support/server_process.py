@@ -8,9 +8,11 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+SERVER = "remanence_server.cli.main"
 _START_TIMEOUT_SECONDS = 60
 _STOP_TIMEOUT_SECONDS = 40
 
@@ -31,8 +33,9 @@ class ServerProcess:
         if self.process.poll() is None:
             self.process.send_signal(with_signal)
         code = self.process.wait(_STOP_TIMEOUT_SECONDS)
-        if self.process.stdout is not None:
-            self.process.stdout.close()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                pipe.close()
         return code
 
     @property
@@ -48,17 +51,23 @@ class ServerProcess:
         raise LookupError("no VmRSS")
 
 
-def start_server(root: Path, **environment: str) -> ServerProcess:
-    """Starts a server and waits until it says that it is ready."""
+def start_server(
+    root: Path, module: str = SERVER, prefix: Sequence[str] = (), **environment: str
+) -> ServerProcess:
+    """Starts a server and waits until it says that it is ready.
+
+    `module` is the program, `prefix` a command that runs it.
+    """
     started = time.monotonic()
     root.mkdir(parents=True, exist_ok=True)
     with _log_path(root).open("w", encoding="utf-8") as log:
         process = subprocess.Popen(
-            serve_command(root),
+            [*prefix, *serve_command(root, module)],
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,
-            env=_environment(environment),
+            env=server_environment(environment),
         )
     assert process.stdout is not None
     line = process.stdout.readline()
@@ -74,12 +83,12 @@ def start_server(root: Path, **environment: str) -> ServerProcess:
     )
 
 
-def serve_command(root: Path) -> list[str]:
+def serve_command(root: Path, module: str = SERVER) -> list[str]:
     """The command line of a server on free ports."""
     return [
         sys.executable,
         "-m",
-        "remanence_server.cli.main",
+        module,
         "serve",
         "--root",
         str(root),
@@ -90,7 +99,8 @@ def serve_command(root: Path) -> list[str]:
     ]
 
 
-def _environment(extra: dict[str, str]) -> dict[str, str]:
+def server_environment(extra: dict[str, str]) -> dict[str, str]:
+    """The environment of a server: no settings but those given."""
     clean = {key: value for key, value in os.environ.items() if not key.startswith("REMANENCE_")}
     # Two servers of a parallel test run would each take both cores for one embedding.
     return {**clean, "REMANENCE_EMBEDDINGS__THREADS": "1", **extra}

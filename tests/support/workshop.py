@@ -25,6 +25,9 @@ from remanence_server.markdown.reader import ParsedFile
 from remanence_server.markdown.store import MarkdownStore
 from remanence_server.memory.stages import Pipeline
 from remanence_server.memory.write import WritePath
+from remanence_server.projection.activities import REBUILD, Activity
+from remanence_server.projection.files import FileProjection
+from remanence_server.projection.filling import Filling
 from remanence_server.projection.follower import Follower
 from remanence_server.projection.indexer import Indexer
 from remanence_server.projection.projector import Projector
@@ -130,11 +133,11 @@ class SwitchedExtractor(HeuristicExtractor):
         return await super().extract_facts(cell, owner)
 
     async def update_profile(
-        self, cell: MemoryCell, owner: Owner, current: Profile | None
+        self, cell: MemoryCell, owner: Owner, current: Profile | None, source: str | None = None
     ) -> Profile | None:
         """See `Extractor`."""
         self.profile.pass_or_fail()
-        return await super().update_profile(cell, owner, current)
+        return await super().update_profile(cell, owner, current, source)
 
     async def extract_case(self, cell: MemoryCell, owner: Owner) -> CaseDraft | CaseSkipped:
         """See `Extractor`."""
@@ -176,9 +179,21 @@ class Workshop:
             self.catalogue,
             self.projector,
             self.supervisor,
+            self.fill,
             watch,
             scan_interval_seconds,
         )
+
+    async def fill(self) -> bool:
+        """Reads all of the Markdown into the catalogue."""
+
+        async def finish() -> None:
+            await self.catalogue.mark_filled()
+
+        clock = SystemClock()
+        files = FileProjection(self.markdown, self.catalogue, clock, self.projector.problems)
+        filling = Filling(files, self.indexer, self.projector)
+        return await filling.run(Activity(REBUILD, clock.now_ms()), finish)
 
     async def settle(self) -> None:
         """Waits until everything submitted is searchable."""
@@ -249,7 +264,9 @@ async def open_workshop(root: Path, plan: WorkshopPlan | None = None) -> AsyncIt
     publisher = Publisher(markdown, projector)
     state = Database(root / "system.db", SCHEMA, SCHEMA_VERSION)
     sessions, jobs, extractor = SessionStore(state), JobStore(state), SwitchedExtractor()
-    pipeline = Pipeline(sessions, EntryIds(state), extractor, publisher, UTC, plan.maximum_attempts)
+    pipeline = Pipeline(
+        sessions, EntryIds(state), extractor, publisher, UTC, plan.maximum_attempts, jobs
+    )
     policy = RunnerPolicy(
         workers=2, lease_seconds=60, retry_backoff_seconds=plan.retry_backoff_seconds
     )

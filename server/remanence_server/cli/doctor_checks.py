@@ -16,6 +16,7 @@ from typing import Literal
 from remanence_server.cli.connection import reachable, running_server
 from remanence_server.runtime.addresses import Address
 from remanence_server.runtime.errors import ServiceError
+from remanence_server.runtime.root import STATE_FILE
 from remanence_server.runtime.settings import Settings
 
 Status = Literal["ok", "warn", "fail"]
@@ -65,6 +66,22 @@ def check_root(root: Path) -> Check:
     if free_bytes < _WARN_FREE_BYTES:
         return Check("root", "warn", detail, "free some disk space")
     return Check("root", "ok", detail)
+
+
+def check_state(root: Path) -> list[Check]:
+    """Whether the work that is not Markdown yet can be read; nothing to say of a root without."""
+    from remanence_server.state.integrity import is_sound
+
+    path = root / STATE_FILE
+    if not path.exists():
+        return []
+    try:
+        if is_sound(path):
+            return [Check("state", "ok", STATE_FILE)]
+    except OSError:
+        return [Check("state", "fail", f"{path} cannot be read", "change its permissions")]
+    hint = "restore a backup of it, or move it away: what was not extracted yet is lost then"
+    return [Check("state", "fail", f"{path} is damaged", hint)]
 
 
 def check_lexical(settings: Settings) -> Check:
@@ -125,10 +142,22 @@ def check_extraction(settings: Settings, environment: Mapping[str, str]) -> Chec
     name = "extraction"
     if settings.extraction.provider == "heuristic":
         return Check(name, "ok", "heuristic, as configured: no key, no network")
-    if environment.get("ANTHROPIC_API_KEY"):
-        detail = "auto picks heuristic: a key is set, but Claude is not in this build"
+    from remanence_server.extraction.claude import load_prompts
+    from remanence_server.extraction.factory import KEY_VARIABLE, asks_claude, claude_key
+
+    claude = settings.claude
+    if not asks_claude(settings.extraction, claude):
+        detail = "auto picks heuristic: claude.api_key is not set, none is needed"
+        if environment.get(KEY_VARIABLE):
+            detail += f" ({KEY_VARIABLE} counts with extraction.provider claude only)"
         return Check(name, "ok", detail)
-    return Check(name, "ok", "auto picks heuristic: no key is set, none is needed")
+    try:
+        claude_key(settings.extraction, claude, environment)
+        load_prompts(claude.prompts_directory)
+    except ServiceError as error:
+        return Check(name, "fail", error.message, "the section [claude] of the settings")
+    where = claude.base_url or "Anthropic"
+    return Check(name, "ok", f"{claude.model} by {where}; what is said is sent there")
 
 
 def check_server(settings: Settings) -> list[Check]:
@@ -151,7 +180,8 @@ def check_server(settings: Settings) -> list[Check]:
     if health.status == "ok":
         return [Check("server", "ok", detail)]
     reasons = "; ".join(health.reasons) or "see its /health"
-    return [Check("server", "warn", f"{detail}: {reasons}", "look at its log")]
+    status: Status = "fail" if health.status == "unavailable" else "warn"
+    return [Check("server", status, f"{detail}: {reasons}", "look at its log")]
 
 
 def _check_port(name: str, address: Address) -> Check:
@@ -171,11 +201,13 @@ def check_markdown(settings: Settings) -> list[Check]:
     """What of the Markdown cannot be read, and so is not remembered."""
     from remanence_server.markdown.paths import MemoryPaths
     from remanence_server.markdown.reader import parse_file
+    from remanence_server.markdown.twins import TwinFinder
 
     root = settings.root
     if not root.is_dir():
         return [Check("markdown", "ok", "no files yet")]
     problems: list[str] = []
+    twins = TwinFinder()
     read = 0
     try:
         files = MemoryPaths(root).files(
@@ -184,15 +216,20 @@ def check_markdown(settings: Settings) -> list[Check]:
         for file in files:
             read += 1
             try:
-                flaws = parse_file(file, settings.memory.zone).problems
+                parsed = parse_file(file, settings.memory.zone)
             except (FileNotFoundError, ServiceError):
                 problems.append(f"{file.path.relative_to(root)}: cannot be read")
             else:
+                twins.look(parsed)
                 problems += (
-                    f"{flaw.path.relative_to(root)}:{flaw.line}: {flaw.reason}" for flaw in flaws
+                    f"{flaw.path.relative_to(root)}:{flaw.line}: {flaw.reason}"
+                    for flaw in parsed.problems
                 )
     except ServiceError as error:
         return [Check("markdown", "fail", error.message, "check the permissions of the root")]
+    problems += (
+        f"{flaw.path.relative_to(root)}:{flaw.line}: {flaw.reason}" for flaw in twins.problems
+    )
     if not problems:
         return [Check("markdown", "ok", f"{read} files, all of them readable")]
     hint = "repair it in an editor; until then this entry is not found"

@@ -46,6 +46,7 @@ def _run_checks(root: RootOption) -> list[Check]:
         look.check_python(),
         look.Check("settings", "ok", source, "" if configured else "remanence init writes one"),
         look.check_root(settings.root),
+        *look.check_state(settings.root),
         look.check_lexical(settings),
         look.check_dense(),
         look.check_embeddings(settings),

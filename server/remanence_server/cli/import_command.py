@@ -1,10 +1,12 @@
-"""`import`: conversations from files, with their own times."""
+"""`import`: conversations from files, with their own times; or the export of an owner."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,15 +19,29 @@ from remanence_server.cli.options import (
     ServerOption,
     TimeoutOption,
 )
-from remanence_server.cli.output import console, print_json, say_error
+from remanence_server.cli.output import UsageError, console, print_json, say_error
+
+if TYPE_CHECKING:
+    from remanence_server.cli.owner_import import OwnerTarget
 
 
 def import_conversations(
     paths: Annotated[
-        list[Path], typer.Argument(help="JSON or JSONL files, or folders of them.", metavar="PATH")
+        list[Path],
+        typer.Argument(
+            help="JSON or JSONL files, or folders of them; or one folder that `export` wrote.",
+            metavar="PATH",
+        ),
     ],
     user: Annotated[
-        str | None, typer.Option("--user", help="Who speaks where role user has no sender_id.")
+        str | None,
+        typer.Option(
+            "--user",
+            help="Who speaks where role user has no sender_id; of an export: who takes it.",
+        ),
+    ] = None,
+    agent: Annotated[
+        str | None, typer.Option("--agent", help="Of an export: the agent who takes it.")
     ] = None,
     assistant: Annotated[
         str, typer.Option("--assistant", help="Who speaks where the assistant has no sender_id.")
@@ -40,11 +56,30 @@ def import_conversations(
     timeout: TimeoutOption = 120.0,
     json_output: JsonOption = False,
 ) -> int:
-    """Import conversations from files.
+    """Import conversations from files, or what `export` wrote of an owner.
 
     A file holds {"session_id", "messages": [...]} objects or single messages, each with a
-    timestamp. Running it again goes on where it stopped; within a week nothing is stored twice.
+    timestamp. Running it again goes on where it stopped; nothing is stored twice for 30 days.
+    An export goes to the owner and scope it came from, unless others are named.
     """
+    from remanence_server.cli.owner_import import OwnerTarget, read_manifest
+
+    manifests = [manifest for path in paths if (manifest := read_manifest(path)) is not None]
+    if manifests:
+        if len(paths) > 1:
+            raise UsageError("import one export at a time, and nothing beside it")
+        target = OwnerTarget(user, agent, app, project)
+        return _import_owner(
+            paths[0],
+            manifests[0],
+            target,
+            root=root,
+            server=server,
+            timeout_seconds=timeout,
+            json_output=json_output,
+        )
+    if agent is not None:
+        raise UsageError("--agent is for an export; --assistant says who speaks as the assistant")
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     from remanence_server.cli.connection import connect, find_server
@@ -94,6 +129,7 @@ def import_conversations(
             {
                 "imported": summary.imported,
                 "skipped": summary.skipped,
+                "known": summary.known,
                 "messages": summary.messages,
                 "problems": [
                     {"source": problem.source, "reason": problem.reason} for problem in problems
@@ -101,13 +137,38 @@ def import_conversations(
             }
         )
     else:
-        earlier = f", {summary.skipped} were there already" if summary.skipped else ""
+        there = summary.skipped + summary.known
+        earlier = f", {there} were there already" if there else ""
         wrong_text = f", {len(problems)} problems" if problems else ""
         typer.echo(
             f"imported {summary.imported} conversations with {summary.messages} messages"
             f"{earlier}{wrong_text}"
         )
     return 1 if problems else 0
+
+
+def _import_owner(
+    folder: Path,
+    manifest: Mapping[str, Any],
+    target: OwnerTarget,
+    *,
+    root: Path,
+    server: str | None,
+    timeout_seconds: float,
+    json_output: bool,
+) -> int:
+    from remanence_server.cli.connection import connect
+    from remanence_server.cli.owner_import import import_owner
+
+    with connect(server, root, timeout_seconds=timeout_seconds) as client:
+        done = import_owner(client, folder, manifest, target)
+    if json_output:
+        print_json(asdict(done))
+        return 0
+    there = done.records_present + done.messages_present
+    earlier = f", {there} were there already" if there else ""
+    typer.echo(f"imported {done.records} records and {done.messages} messages{earlier}")
+    return 0
 
 
 def _cache_folder() -> Path:

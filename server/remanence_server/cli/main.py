@@ -9,11 +9,16 @@ import typer
 
 from remanence_server.cli import (
     config_command,
+    delete_command,
     demo_command,
     doctor_command,
     import_command,
+    jobs_command,
     memory_commands,
+    rebuild_command,
     server_commands,
+    tasks_command,
+    transfer_commands,
 )
 from remanence_server.cli.output import CommandError, say_error
 
@@ -49,9 +54,15 @@ app.command()(memory_commands.add)
 app.command()(memory_commands.flush)
 app.command()(memory_commands.search)
 app.command()(memory_commands.get)
+app.command()(delete_command.delete)
 app.command("import")(import_command.import_conversations)
+app.command()(transfer_commands.export)
+app.command()(transfer_commands.backup)
 app.command()(demo_command.demo)
 app.command()(doctor_command.doctor)
+app.command()(rebuild_command.rebuild)
+app.add_typer(jobs_command.app, name="jobs")
+app.add_typer(tasks_command.app, name="tasks")
 app.add_typer(config_command.app, name="config")
 app.command()(server_commands.version)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 import uuid
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -50,6 +49,9 @@ def add(
         typer.Option("--body", metavar="FILE", help="JSON body of the API instead; -: stdin."),
     ] = None,
     defer: Annotated[bool, typer.Option("--defer", help="Only keep it; extract later.")] = False,
+    queue: Annotated[
+        bool, typer.Option("--async", help="Only queue it, and print the id of the task.")
+    ] = False,
     app: AppOption = None,
     project: ProjectOption = None,
     root: RootOption = DEFAULT_ROOT,
@@ -85,7 +87,7 @@ def add(
             app_id=app or request.get("app_id"),
             project_id=project or request.get("project_id"),
             defer_extraction=defer or request.get("defer_extraction") is True,
-            async_mode=request.get("async_mode") is True,
+            async_mode=queue or request.get("async_mode") is True,
         )
     if json_output:
         print_json(to_json(result))
@@ -223,15 +225,21 @@ def _check_owner(user: str | None, agent: str | None) -> None:
         raise UsageError("give one of --user and --agent")
 
 
+def read_filters(text: str | None) -> dict[str, Any] | None:
+    """The value of `--filter`. Raises UsageError."""
+    if text is None:
+        return None
+    try:
+        filters = json.loads(text)
+    except ValueError as error:
+        raise UsageError(f"--filter is not JSON: {error}") from None
+    if not isinstance(filters, dict):
+        raise UsageError('--filter is an object, such as {"sender_id": "alice"}')
+    return filters
+
+
 def _filters(text: str | None, session: str | None) -> dict[str, Any] | None:
-    filters: dict[str, Any] | None = None
-    if text is not None:
-        try:
-            filters = json.loads(text)
-        except ValueError as error:
-            raise UsageError(f"--filter is not JSON: {error}") from None
-        if not isinstance(filters, dict):
-            raise UsageError('--filter is an object, such as {"sender_id": "alice"}')
+    filters = read_filters(text)
     if session is None:
         return filters
     # The session stands alone at the top: so the server also shows what it has buffered.
@@ -240,10 +248,10 @@ def _filters(text: str | None, session: str | None) -> dict[str, Any] | None:
 
 def _instant_ms(text: str | None) -> int:
     from remanence_server.cli.conversations.messages import instant_ms
-    from remanence_server.runtime.instants import from_datetime
+    from remanence_server.runtime.clock import SystemClock
 
     if text is None:
-        return from_datetime(datetime.now(UTC))
+        return SystemClock().now_ms()
     try:
         return instant_ms(text)
     except ValueError as error:

@@ -18,12 +18,25 @@ from google.protobuf import timestamp_pb2
 from google.rpc import error_details_pb2, status_pb2
 
 from remanence.v2 import memory_pb2 as pb
-from remanence.v2 import memory_pb2_grpc, ops_pb2, ops_pb2_grpc
+from remanence.v2 import (
+    memory_pb2_grpc,
+    ops_pb2,
+    ops_pb2_grpc,
+    tasks_pb2,
+    tasks_pb2_grpc,
+    transfer_pb2,
+    transfer_pb2_grpc,
+)
 from remanence_server.cli.main import main
 
 
 @dataclass
-class MemoryServer(memory_pb2_grpc.MemoryServiceServicer, ops_pb2_grpc.OpsServiceServicer):
+class MemoryServer(
+    memory_pb2_grpc.MemoryServiceServicer,
+    ops_pb2_grpc.OpsServiceServicer,
+    tasks_pb2_grpc.TaskServiceServicer,
+    transfer_pb2_grpc.TransferServiceServicer,
+):
     """Keeps messages by session and id, and what it was asked."""
 
     address: str = ""
@@ -32,6 +45,10 @@ class MemoryServer(memory_pb2_grpc.MemoryServiceServicer, ops_pb2_grpc.OpsServic
     adds: list[pb.AddRequest] = field(default_factory=list)
     flushed: list[str] = field(default_factory=list)
     requests: list[Any] = field(default_factory=list)
+    # What an export or a backup sends, and what an import brought.
+    files: dict[str, bytes] = field(default_factory=dict)
+    imported: list[transfer_pb2.ImportOwnerRequest] = field(default_factory=list)
+    task: tasks_pb2.GetTaskResponse = field(default_factory=tasks_pb2.GetTaskResponse)
     # Answers to come; the last one stays.
     search_responses: list[pb.SearchResponse] = field(default_factory=lambda: [pb.SearchResponse()])
     get_response: pb.GetResponse = field(default_factory=pb.GetResponse)
@@ -50,10 +67,12 @@ class MemoryServer(memory_pb2_grpc.MemoryServiceServicer, ops_pb2_grpc.OpsServic
         if request.session_id == self.refused_session:
             self._refuse(context, "String should match pattern", "messages.2.sender_id")
         kept = self.sessions.setdefault(request.session_id, {})
+        known = sum(message.message_id in kept for message in request.messages)
         for message in request.messages:
             kept.setdefault(message.message_id, message)
         return pb.AddResponse(
             message_count=len(request.messages),
+            known_count=known or None,
             status=pb.ADD_STATUS_QUEUED if request.async_mode else pb.ADD_STATUS_ACCUMULATED,
         )
 
@@ -75,8 +94,31 @@ class MemoryServer(memory_pb2_grpc.MemoryServiceServicer, ops_pb2_grpc.OpsServic
     def GetHealth(self, request: Any, context: grpc.ServicerContext) -> ops_pb2.GetHealthResponse:
         return self.health
 
+    def GetTask(self, request: Any, context: grpc.ServicerContext) -> Any:
+        self.requests.append(request)
+        return self.task
+
+    def ListTasks(self, request: Any, context: grpc.ServicerContext) -> Any:
+        self.requests.append(request)
+        return tasks_pb2.ListTasksResponse(total=0, page=1, page_size=20)
+
+    def ExportOwner(self, request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
+        self.requests.append(request)
+        for path, data in self.files.items():
+            chunk = transfer_pb2.FileChunk(path=path, data=data, last=True)
+            yield transfer_pb2.ExportOwnerResponse(chunk=chunk)
+
+    def Backup(self, request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
+        for response in self.ExportOwner(request, context):
+            yield transfer_pb2.BackupResponse(chunk=response.chunk)
+
+    def ImportOwner(self, request_iterator: Any, context: grpc.ServicerContext) -> Any:
+        self.imported += request_iterator
+        return transfer_pb2.ImportOwnerResponse(imported=4, present=1)
+
     def Delete(self, request: pb.DeleteRequest, context: grpc.ServicerContext) -> pb.DeleteResponse:
-        raise NotImplementedError
+        self.requests.append(request)
+        return pb.DeleteResponse(deleted=3, episodes=1, atomic_facts=2)
 
     def Quiesce(self, request: Any, context: grpc.ServicerContext) -> ops_pb2.QuiesceResponse:
         raise NotImplementedError
@@ -105,6 +147,8 @@ def memory() -> Iterator[MemoryServer]:
     server = grpc.server(ThreadPoolExecutor(2))
     memory_pb2_grpc.add_MemoryServiceServicer_to_server(service, server)
     ops_pb2_grpc.add_OpsServiceServicer_to_server(service, server)
+    tasks_pb2_grpc.add_TaskServiceServicer_to_server(service, server)
+    transfer_pb2_grpc.add_TransferServiceServicer_to_server(service, server)
     service.address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
     server.start()
     yield service

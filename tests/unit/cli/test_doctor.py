@@ -87,12 +87,30 @@ def test_embeddings_without_a_model_warn(tmp_path: Path) -> None:
 
 def test_it_says_which_extractor_auto_picks_and_never_the_key(tmp_path: Path) -> None:
     plain = settings(tmp_path)
-    assert "no key is set" in doctor_checks.check_extraction(plain, {}).detail
-    with_key = doctor_checks.check_extraction(plain, {"ANTHROPIC_API_KEY": "sk-secret"})
-    assert "not in this build" in with_key.detail
-    assert "sk-secret" not in with_key.detail
+    assert "picks heuristic" in doctor_checks.check_extraction(plain, {}).detail
+    by_others = doctor_checks.check_extraction(plain, {"ANTHROPIC_API_KEY": "sk-secret"})
+    assert "picks heuristic" in by_others.detail
+    assert "ANTHROPIC_API_KEY counts with extraction.provider claude only" in by_others.detail
+    with_key = doctor_checks.check_extraction(
+        settings(tmp_path, claude={"api_key": "sk-secret", "model": "some-model"}), {}
+    )
+    assert with_key.status == "ok"
+    assert "some-model by Anthropic" in with_key.detail
+    assert "sk-secret" not in f"{by_others.detail}{with_key.detail}"
     chosen = settings(tmp_path, extraction={"provider": "heuristic"})
     assert "as configured" in doctor_checks.check_extraction(chosen, {}).detail
+
+
+def test_claude_that_could_not_be_called_fails_before_the_service_does(tmp_path: Path) -> None:
+    asked = settings(tmp_path, extraction={"provider": "claude"})
+    without_key = doctor_checks.check_extraction(asked, {})
+    assert without_key.status == "fail"
+    assert "claude.api_key" in without_key.detail
+    assert doctor_checks.check_extraction(asked, {"ANTHROPIC_API_KEY": "k"}).status == "ok"
+    missing = {"base_url": "http://127.0.0.1:9", "prompts_directory": str(tmp_path / "none")}
+    without_prompts = doctor_checks.check_extraction(settings(tmp_path, claude=missing), {})
+    assert without_prompts.status == "fail"
+    assert "prompts_directory" in without_prompts.detail
 
 
 def test_without_a_server_the_ports_are_looked_at(tmp_path: Path) -> None:
@@ -119,6 +137,15 @@ def test_a_running_server_is_asked_how_it_is(cli: Any, memory: Any) -> None:
     (check,) = doctor_checks.check_server(settings(cli.root))
     assert check.status == "warn"
     assert "the disk is full" in check.detail
+
+
+def test_a_server_that_takes_no_messages_fails(cli: Any, memory: Any) -> None:
+    cli.publish_server(memory.address)
+    memory.health.status = "unavailable"
+    memory.health.reasons[:] = ["messages cannot be accepted: storage is full"]
+    (check,) = doctor_checks.check_server(settings(cli.root))
+    assert check.status == "fail"
+    assert "storage is full" in check.detail
 
 
 def test_a_server_that_does_not_answer_fails(cli: Any) -> None:

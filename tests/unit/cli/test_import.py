@@ -94,9 +94,10 @@ def test_importing_twice_stores_every_message_once(
     connected: Any, memory: Any, tmp_path: Path
 ) -> None:
     file = write(tmp_path / "a.json", conversation("s1", "same", "same"))
-    for _ in range(2):
-        assert connected("import", file).code == 0
-    assert len(memory.adds) == 2
+    assert connected("import", file).out == "imported 1 conversations with 2 messages\n"
+    again = connected("import", file)
+    assert (again.code, len(memory.adds)) == (0, 2)
+    assert again.out == "imported 0 conversations with 0 messages, 1 were there already\n"
     assert texts(memory, "s1") == ["same", "same"]
 
 
@@ -132,7 +133,9 @@ def test_an_import_that_was_cut_off_goes_on_where_it_stopped(
     assert done.out == "imported 3 conversations with 3 messages, 2 were there already\n"
     assert memory.flushed == ["s0", "s1", "s2", "s3", "s4"]
     # All is done: the next run knows of nothing to skip.
-    assert connected("import", file).out == "imported 5 conversations with 5 messages\n"
+    assert connected("import", file).out == (
+        "imported 0 conversations with 0 messages, 5 were there already\n"
+    )
 
 
 def test_restart_forgets_what_was_done(connected: Any, memory: Any, tmp_path: Path) -> None:
@@ -185,6 +188,7 @@ def test_problems_are_there_for_machines_too(connected: Any, tmp_path: Path) -> 
     assert done.json == {
         "imported": 0,
         "skipped": 0,
+        "known": 0,
         "messages": 0,
         "problems": [
             {"source": str(tmp_path / "absent"), "reason": "no such file or folder"},

@@ -16,7 +16,7 @@ from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 from google.rpc import status_pb2
 
-from remanence.v2 import memory_pb2, ome_pb2, ops_pb2, tasks_pb2
+from remanence.v2 import jobs_pb2, memory_pb2, ome_pb2, ops_pb2, tasks_pb2
 
 REQUEST_ID = "0123456789abcdef0123456789abcdef"
 
@@ -97,7 +97,7 @@ def _handlers(script: ScriptedServer) -> list[grpc.GenericRpcHandler]:
                 for method in service.methods
             },
         )
-        for module in (memory_pb2, tasks_pb2, ome_pb2, ops_pb2)
+        for module in (memory_pb2, tasks_pb2, jobs_pb2, ome_pb2, ops_pb2)
         for service in module.DESCRIPTOR.services_by_name.values()
     ]
 

@@ -149,3 +149,26 @@ def test_with_retry_writes_a_message_is_sent_again_under_the_same_id(server: Any
     assert first == second
     assert len(first.messages[0].message_id) == 32
     assert first.messages[1].message_id == "mine"
+
+
+def test_with_retry_writes_a_write_is_sent_again_under_the_same_key(server: Any) -> None:
+    with rc.Client(server.address, retry_writes=True) as client:
+        for method, write in (
+            ("Flush", lambda: client.flush("s")),
+            ("Delete", lambda: client.delete(user_id="u", ids=["e"])),
+        ):
+            server.fail(method, grpc.StatusCode.UNAVAILABLE, "starting")
+            write()
+        client.flush("s")
+    keys = [received.metadata["idempotency-key"] for received in server.received]
+    assert keys[0] == keys[1] != keys[2] == keys[3] != keys[4]
+    assert all(len(key) == 32 for key in keys)
+
+
+def test_a_key_of_the_callers_own_goes_with_the_write(server: Any, client: rc.Client) -> None:
+    client.add("s", [rc.Message("a", "x")], idempotency_key="mine-1")
+    client.flush("s", idempotency_key="mine-2")
+    client.delete(user_id="u", everything=True, idempotency_key="mine-3")
+    client.flush("s")
+    keys = [received.metadata.get("idempotency-key") for received in server.received]
+    assert keys == ["mine-1", "mine-2", "mine-3", None]

@@ -149,6 +149,7 @@ def message(**parts: Any) -> Callable[[Client], Any]:
         (lambda client: client.search("q", user_id="u", method="psychic"), "method"),
         (lambda client: client.get("dream", user_id="u"), "memory_type"),
         (lambda client: client.list_tasks(status="lost"), "status"),
+        (lambda client: client.list_jobs(status="lost"), "status"),
     ],
 )
 def test_input_that_cannot_be_sent_is_refused_naming_the_field(
@@ -271,11 +272,40 @@ def test_get_sends_every_argument(server: Any, client: Client) -> None:
             },
         ),
         (
+            lambda client: client.list_jobs(
+                session_id="s1",
+                status="waiting_retry",
+                stage="facts",
+                page=2,
+                page_size=5,
+                app_id="app",
+                project_id="p",
+            ),
+            {
+                "session_id": "s1",
+                "status": "JOB_STATUS_WAITING_RETRY",
+                "stage": "facts",
+                "page": 2,
+                "page_size": 5,
+                "app_id": "app",
+                "project_id": "p",
+            },
+        ),
+        *(
+            (call, {"job_id": "7", "app_id": "app", "project_id": "p"})
+            for call in (
+                lambda client: client.get_job(7, app_id="app", project_id="p"),
+                lambda client: client.retry_job(7, app_id="app", project_id="p"),
+                lambda client: client.drop_job(7, app_id="app", project_id="p"),
+            )
+        ),
+        (
             lambda client: client.trigger("profiles", wait_seconds=5, force=True),
             {"name": "profiles", "timeout": 5.0, "force": True},
         ),
         (lambda client: client.health(), {}),
         (lambda client: client.quiesce(), {}),
+        (lambda client: client.rebuild(), {}),
     ],
 )
 def test_the_other_methods_send_every_argument(

@@ -10,8 +10,8 @@ import pytest
 from google.protobuf import struct_pb2, timestamp_pb2
 
 import remanence_client as rc
+from remanence.v2 import jobs_pb2, ome_pb2, ops_pb2, tasks_pb2
 from remanence.v2 import memory_pb2 as pb
-from remanence.v2 import ome_pb2, ops_pb2, tasks_pb2
 
 REQUEST_ID = "0123456789abcdef0123456789abcdef"
 MOMENT = datetime(2026, 5, 28, 11, 30, 36, tzinfo=UTC)
@@ -50,9 +50,14 @@ def client(server: Any) -> Any:
         (rc.Task, tasks_pb2.TaskItem),
         (rc.Task, tasks_pb2.GetTaskResponse),
         (rc.TaskPage, tasks_pb2.ListTasksResponse),
+        (rc.Job, jobs_pb2.Job),
+        (rc.JobPage, jobs_pb2.ListJobsResponse),
         (rc.Run, ome_pb2.RunSummary),
         (rc.TriggerResult, ome_pb2.TriggerResponse),
         (rc.QuiesceResult, ops_pb2.QuiesceResponse),
+        (rc.RebuildResult, ops_pb2.RebuildResponse),
+        (rc.Activity, ops_pb2.Activity),
+        (rc.MarkdownProblem, ops_pb2.MarkdownProblem),
         (rc.Health, ops_pb2.GetHealthResponse),
         (rc.HealthCapabilities, ops_pb2.HealthCapabilities),
         (rc.CascadeHealth, ops_pb2.CascadeHealth),
@@ -66,6 +71,8 @@ def test_every_value_has_the_fields_of_its_message(value: Any, message: Any) -> 
     expected = {f.name for f in descriptor.fields} | {o.name for o in real_oneofs}
     for oneof in real_oneofs:
         expected -= {f.name for f in oneof.fields}
+    # Clients follow the token, so that a result is whole.
+    expected -= {"truncated", "next_page_token"}
     assert {f.name for f in dataclasses.fields(value)} - {"request_id"} == expected
 
 
@@ -259,6 +266,8 @@ def test_health_and_the_other_reports_are_read(server: Any, client: rc.Client) -
     assert client.trigger("x").runs == (rc.Run(run_id="r", status="dead_letter", error="bad"),)
     server.reply("Quiesce", ops_pb2.QuiesceResponse(quiesced=True, drained=4))
     assert client.quiesce().drained == 4
+    server.reply("Rebuild", ops_pb2.RebuildResponse(started=True))
+    assert client.rebuild().started
     server.reply("Delete", pb.DeleteResponse(deleted=3))
     assert client.delete(user_id="u", everything=True).deleted == 3
 
@@ -278,7 +287,79 @@ def test_an_answer_above_the_stock_limit_of_grpc_is_received(
     assert len(client.search("q", user_id="u").episodes[0].episode) == 5 * 1024 * 1024
 
 
+def _parts_of_a_search() -> list[pb.SearchResponse]:
+    """What a server answers whose client receives little."""
+    parts = [pb.SearchResponse(), pb.SearchResponse(), pb.SearchResponse()]
+    for number, part in enumerate(parts):
+        part.episodes.add(id=f"e{number}", timestamp=STAMP)
+        if number < 2:
+            part.truncated = True
+            part.next_page_token = f"token-{number}"
+    parts[2].unprocessed_messages.add(id="m", text="waiting", timestamp=STAMP)
+    return parts
+
+
+def test_an_answer_in_parts_is_given_whole(server: Any, client: rc.Client) -> None:
+    server.reply("Search", *_parts_of_a_search())
+    found = client.search("q", user_id="u", top_k=3)
+    assert [episode.id for episode in found.episodes] == ["e0", "e1", "e2"]
+    assert [message.id for message in found.unprocessed_messages] == ["m"]
+    requests = [received.request for received in server.received]
+    assert [request.page_token for request in requests] == ["", "token-0", "token-1"]
+    for request in requests:
+        request.ClearField("page_token")
+        assert request == requests[0]
+
+
+async def test_the_async_client_gives_an_answer_in_parts_whole(server: Any) -> None:
+    server.reply("Search", *_parts_of_a_search())
+    async with rc.AsyncClient(server.address) as client:
+        found = await client.search("q", user_id="u")
+    assert [episode.id for episode in found.episodes] == ["e0", "e1", "e2"]
+
+
+def test_a_listing_in_parts_counts_all_of_its_page(server: Any, client: rc.Client) -> None:
+    first = pb.GetResponse(total_count=7, count=1, truncated=True, next_page_token="t")
+    first.episodes.add(id="e0", timestamp=STAMP)
+    second = pb.GetResponse(total_count=7, count=2)
+    second.episodes.add(id="e1", timestamp=STAMP)
+    second.episodes.add(id="e2", timestamp=STAMP)
+    server.reply("Get", first, second)
+    page = client.get("episode", user_id="u")
+    assert [episode.id for episode in page.episodes] == ["e0", "e1", "e2"]
+    assert (page.count, page.total_count) == (3, 7)
+
+
+def test_the_server_is_told_how_much_the_client_receives(server: Any, client: rc.Client) -> None:
+    client.search("q", user_id="u")
+    client.get("episode", user_id="u")
+    client.flush("s")
+    told = [received.metadata.get("x-max-response-bytes") for received in server.received]
+    assert told == [str(64 * 1024 * 1024)] * 2 + [None]
+
+
 def test_results_cannot_be_changed(server: Any, client: rc.Client) -> None:
     result = client.flush("s")
     with pytest.raises(dataclasses.FrozenInstanceError):
         result.status = "queued"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("call", ["get_job", "retry_job", "drop_job"])
+def test_a_job_comes_back_as_a_value(server: Any, client: rc.Client, call: str) -> None:
+    job = jobs_pb2.Job(
+        id=7,
+        stage="facts",
+        status=jobs_pb2.JOB_STATUS_WAITING_RETRY,
+        user_id="alice",
+        attempts=1,
+        maximum_attempts=5,
+        error="storage is full",
+    )
+    job.created_at.CopyFrom(STAMP)
+    job.next_attempt_at.FromMilliseconds(STAMP.ToMilliseconds() + 1500)
+    name = "".join(part.capitalize() for part in call.split("_"))
+    server.reply(name, getattr(jobs_pb2, f"{name}Response")(job=job))
+    found = getattr(client, call)(7)
+    assert (found.id, found.stage, found.status) == (7, "facts", "waiting_retry")
+    assert (found.user_id, found.agent_id, found.finished_at) == ("alice", None, None)
+    assert (found.next_attempt_at - found.created_at).total_seconds() == 1.5

@@ -30,10 +30,12 @@ from remanence_client.errors import (
 )
 from remanence_client.filters import Filters
 from remanence_client.health import (
+    Activity,
     CascadeHealth,
     Health,
     HealthCapabilities,
     JobsHealth,
+    MarkdownProblem,
     MemorizeQueueHealth,
 )
 from remanence_client.inputs import ContentItem, Message, ToolCall, ToolFunction
@@ -50,9 +52,14 @@ from remanence_client.results import (
     FoundAgentSkill,
     FoundEpisode,
     FoundProfile,
+    ImportResult,
+    Job,
+    JobPage,
     Page,
     Profile,
     QuiesceResult,
+    RebuildResult,
+    ReceivedFiles,
     Run,
     SearchResult,
     Task,
@@ -63,6 +70,7 @@ from remanence_client.results import (
 
 __all__ = [
     "AccessDeniedError",
+    "Activity",
     "AddResult",
     "AgentCase",
     "AgentSkill",
@@ -85,8 +93,12 @@ __all__ = [
     "FoundProfile",
     "Health",
     "HealthCapabilities",
+    "ImportResult",
     "InvalidInputError",
+    "Job",
+    "JobPage",
     "JobsHealth",
+    "MarkdownProblem",
     "MemorizeQueueHealth",
     "Message",
     "NotFoundError",
@@ -95,6 +107,8 @@ __all__ = [
     "Profile",
     "QueueSaturatedError",
     "QuiesceResult",
+    "RebuildResult",
+    "ReceivedFiles",
     "RemanenceError",
     "Run",
     "SearchResult",

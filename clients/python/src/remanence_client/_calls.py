@@ -15,16 +15,23 @@ from google.protobuf.message import Message as ProtobufMessage
 from remanence.v2 import memory_pb2, ome_pb2, ops_pb2, tasks_pb2
 from remanence_client import health as health_values
 from remanence_client import results
+from remanence_client._channel import MAXIMUM_RESPONSE_BYTES
 from remanence_client._enums import enum_number
 from remanence_client._reader import read_message
 from remanence_client.errors import invalid_input
 from remanence_client.filters import Filters, filter_node
 from remanence_client.inputs import Message, message_item
 
+# Lets the server send what our channel takes, which is more than it would expect.
+_RECEIVES_LARGE_ANSWERS = (("x-max-response-bytes", str(MAXIMUM_RESPONSE_BYTES)),)
+
 
 @dataclass(frozen=True, slots=True)
 class Call[Result]:
-    """One call. `extra_seconds` is time the server itself was asked to spend."""
+    """One call. `extra_seconds` is time the server itself was asked to spend.
+
+    `part` is the field of the answer that is the result; "" when it is the answer itself.
+    """
 
     method: str
     request: ProtobufMessage
@@ -32,9 +39,13 @@ class Call[Result]:
     result_type: type[Result]
     extra_seconds: float = 0.0
     wait_for_ready: bool = False
+    metadata: tuple[tuple[str, str], ...] = ()
+    part: str = ""
 
     def read(self, response: ProtobufMessage, request_id: str | None) -> Result:
         """The result for an answer."""
+        if self.part:
+            response = getattr(response, self.part)
         if "request_id" in self.result_type.__annotations__:
             return read_message(self.result_type, response, request_id=request_id)
         return read_message(self.result_type, response)
@@ -49,6 +60,7 @@ def add(
     defer_extraction: bool,
     async_mode: bool,
     give_ids: bool,
+    idempotency_key: str | None,
 ) -> Call[results.AddResult]:
     """`give_ids` names messages without an id, so that sending the request twice is harmless."""
     if isinstance(messages, (Message, Mapping)):
@@ -66,17 +78,26 @@ def add(
         defer_extraction=defer_extraction,
         async_mode=async_mode,
     )
-    return _memory("Add", request, memory_pb2.AddResponse, results.AddResult)
+    return _memory(
+        "Add", request, memory_pb2.AddResponse, results.AddResult, _keyed(idempotency_key)
+    )
 
 
 def flush(
-    session_id: str, *, app_id: str | None, project_id: str | None, wait: bool | None
+    session_id: str,
+    *,
+    app_id: str | None,
+    project_id: str | None,
+    wait: bool | None,
+    idempotency_key: str | None,
 ) -> Call[results.FlushResult]:
     """Closes the buffered segment of a session."""
     request = memory_pb2.FlushRequest(
         session_id=session_id, app_id=app_id, project_id=project_id, wait=wait
     )
-    return _memory("Flush", request, memory_pb2.FlushResponse, results.FlushResult)
+    return _memory(
+        "Flush", request, memory_pb2.FlushResponse, results.FlushResult, _keyed(idempotency_key)
+    )
 
 
 def search(
@@ -101,7 +122,7 @@ def search(
         agent_id=agent_id,
         app_id=app_id,
         project_id=project_id,
-        method=_number(memory_pb2.SearchMethod, method, "method"),
+        method=optional_number(memory_pb2.SearchMethod, method, "method"),
         top_k=top_k,
         radius=radius,
         min_score=min_score,
@@ -109,7 +130,9 @@ def search(
         enable_llm_rerank=enable_llm_rerank,
         filters=None if filters is None else filter_node(filters),
     )
-    return _memory("Search", request, memory_pb2.SearchResponse, results.SearchResult)
+    return _memory(
+        "Search", request, memory_pb2.SearchResponse, results.SearchResult, _RECEIVES_LARGE_ANSWERS
+    )
 
 
 def get(
@@ -134,11 +157,11 @@ def get(
         project_id=project_id,
         page=page,
         page_size=page_size,
-        sort_by=_number(memory_pb2.SortBy, sort_by, "sort_by"),
-        sort_order=_number(memory_pb2.SortOrder, sort_order, "sort_order"),
+        sort_by=optional_number(memory_pb2.SortBy, sort_by, "sort_by"),
+        sort_order=optional_number(memory_pb2.SortOrder, sort_order, "sort_order"),
         filters=None if filters is None else filter_node(filters),
     )
-    return _memory("Get", request, memory_pb2.GetResponse, results.Page)
+    return _memory("Get", request, memory_pb2.GetResponse, results.Page, _RECEIVES_LARGE_ANSWERS)
 
 
 def delete(
@@ -151,6 +174,7 @@ def delete(
     session_id: str | None,
     filters: Filters | None,
     everything: bool,
+    idempotency_key: str | None,
 ) -> Call[results.DeleteResult]:
     """Removes memories of one owner."""
     request = memory_pb2.DeleteRequest(
@@ -163,7 +187,30 @@ def delete(
         filters=None if filters is None else filter_node(filters),
         everything=everything,
     )
-    return _memory("Delete", request, memory_pb2.DeleteResponse, results.DeleteResult)
+    return _memory(
+        "Delete", request, memory_pb2.DeleteResponse, results.DeleteResult, _keyed(idempotency_key)
+    )
+
+
+def request_for_the_rest(request: Any, response: Any) -> Any:
+    """The request that brings what an answer had no room for; None when the answer is whole."""
+    if "next_page_token" not in response.DESCRIPTOR.fields_by_name or not response.next_page_token:
+        return None
+    following = type(request)()
+    following.CopyFrom(request)
+    following.page_token = response.next_page_token
+    return following
+
+
+def join(response: Any, rest: Any) -> None:
+    """Adds what a further answer brought to the first one."""
+    response.ClearField("truncated")
+    response.ClearField("next_page_token")
+    counted = "count" in response.DESCRIPTOR.fields_by_name
+    count = response.count + rest.count if counted else 0
+    response.MergeFrom(rest)
+    if counted:
+        response.count = count
 
 
 def get_task(task_id: str) -> Call[results.Task]:
@@ -188,7 +235,7 @@ def list_tasks(
     """Queued requests of a scope."""
     request = tasks_pb2.ListTasksRequest(
         session_id=session_id,
-        status=_number(tasks_pb2.TaskStatus, status, "status"),
+        status=optional_number(tasks_pb2.TaskStatus, status, "status"),
         page=page,
         page_size=page_size,
         app_id=app_id,
@@ -223,6 +270,16 @@ def health() -> Call[health_values.Health]:
     )
 
 
+def rebuild() -> Call[results.RebuildResult]:
+    """Makes the index anew."""
+    return Call(
+        "/remanence.v2.OpsService/Rebuild",
+        ops_pb2.RebuildRequest(),
+        ops_pb2.RebuildResponse,
+        results.RebuildResult,
+    )
+
+
 def wait_until_ready() -> Call[health_values.Health]:
     """The health report, as soon as there is a server to give it."""
     return replace(health(), wait_for_ready=True)
@@ -243,9 +300,16 @@ def _memory[Result](
     request: ProtobufMessage,
     response_type: type[ProtobufMessage],
     result_type: type[Result],
+    metadata: tuple[tuple[str, str], ...],
 ) -> Call[Result]:
-    return Call(f"/remanence.v2.MemoryService/{name}", request, response_type, result_type)
+    method = f"/remanence.v2.MemoryService/{name}"
+    return Call(method, request, response_type, result_type, metadata=metadata)
 
 
-def _number(enum: Any, word: str | None, where: str) -> Any:
+def _keyed(idempotency_key: str | None) -> tuple[tuple[str, str], ...]:
+    return () if idempotency_key is None else (("idempotency-key", idempotency_key),)
+
+
+def optional_number(enum: Any, word: str | None, where: str) -> Any:
+    """The number of a word, None for None. Raises InvalidInputError for an unknown word."""
     return None if word is None else enum_number(enum, word, where)

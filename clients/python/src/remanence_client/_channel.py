@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 
-# The stock limit of 4 MiB is too small for a search with long episodes.
+# With the stock limit of 4 MiB, a search with long episodes would take several calls.
 MAXIMUM_RESPONSE_BYTES = 64 * 1024 * 1024
 
 _READS: dict[str, tuple[str, ...]] = {
     "remanence.v2.MemoryService": ("Search", "Get"),
     "remanence.v2.TaskService": ("GetTask", "ListTasks"),
+    "remanence.v2.JobService": ("GetJob", "ListJobs"),
     "remanence.v2.OpsService": ("GetHealth",),
 }
 _REPEATABLE_WRITES: dict[str, tuple[str, ...]] = {

@@ -20,6 +20,25 @@ class HealthCapabilities:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MarkdownProblem:
+    """A place in the Markdown that needs a person; `path` is relative to the memory root."""
+
+    path: str
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activity:
+    """Long work in the background: `rebuild` (files) or `embed` (passages)."""
+
+    name: str
+    done: int
+    total: int
+    started_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CascadeHealth:
     """How the index follows the Markdown."""
 
@@ -34,6 +53,7 @@ class CascadeHealth:
     prune_stale_seconds: float
     index_rows: Mapping[str, int]
     index_emptied: bool
+    problems: tuple[MarkdownProblem, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +85,7 @@ class JobsHealth:
 class Health:
     """`status` is ok, or degraded for the `reasons` given."""
 
-    status: Literal["ok", "degraded"]
+    status: Literal["ok", "degraded", "unavailable"]
     version: str
     capabilities: HealthCapabilities
     disabled_features: tuple[str, ...]
@@ -73,4 +93,5 @@ class Health:
     memorize_queue: MemorizeQueueHealth
     reasons: tuple[str, ...]
     jobs: JobsHealth
+    activities: tuple[Activity, ...]
     request_id: str | None = field(default=None, metadata={"json": "never"})

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from remanence_client.inputs import ContentItem, ToolCall
+from remanence_client.words import JobStatus
 
 # How `to_json` treats a field: left out, left out where it is None, null where it is empty.
 _NEVER = {"json": "never"}
@@ -25,6 +26,8 @@ class AddResult:
     message_count: int
     status: Literal["accumulated", "extracted", "queued"]
     pending: int | None = field(default=None, metadata=_UNLESS_NONE)
+    # Messages whose `message_id` the session had already: they were not stored again.
+    known_count: int | None = field(default=None, metadata=_UNLESS_NONE)
     request_id: str | None = field(default=None, metadata=_NEVER)
 
 
@@ -180,9 +183,17 @@ class Page:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteResult:
-    """How many memories were removed."""
+    """How much was removed: `deleted` is the sum of the counts that follow."""
 
     deleted: int
+    episodes: int = 0
+    atomic_facts: int = 0
+    agent_cases: int = 0
+    agent_skills: int = 0
+    # Statements of the profile that came from nothing else.
+    profile_items: int = 0
+    # Messages that were accepted and not yet part of a memory.
+    messages: int = 0
     request_id: str | None = field(default=None, metadata=_NEVER)
 
 
@@ -211,6 +222,42 @@ class TaskPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One stage of the pipeline, for one owner; `error` is why the last attempt failed.
+
+    `status`: queued, waiting_retry (an attempt failed; the next is due at `next_attempt_at`),
+    running, succeeded, dead_letter (given up; it can be retried) or cancelled.
+    """
+
+    id: int
+    stage: str
+    status: JobStatus
+    app_id: str
+    project_id: str
+    session_id: str
+    user_id: str | None
+    agent_id: str | None
+    attempts: int
+    maximum_attempts: int
+    error_code: str | None
+    error: str | None
+    created_at: datetime
+    next_attempt_at: datetime | None
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobPage:
+    """One page of jobs, newest first; `total` counts all pages."""
+
+    total: int
+    page: int
+    page_size: int
+    items: tuple[Job, ...]
+    request_id: str | None = field(default=None, metadata=_NEVER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """One run of a strategy: running, success, failed, dead_letter or crashed."""
 
@@ -228,6 +275,30 @@ class TriggerResult:
     dispatched: int
     runs: tuple[Run, ...]
     request_id: str | None = field(default=None, metadata=_NEVER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RebuildResult:
+    """`started` is false when a rebuild was running already."""
+
+    started: bool
+    request_id: str | None = field(default=None, metadata=_NEVER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceivedFiles:
+    """What a download wrote."""
+
+    files: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportResult:
+    """Records that were written, and those whose id was there."""
+
+    imported: int
+    present: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,10 +17,11 @@ _MESSAGE_INDEX = re.compile(r"messages[.\[](\d+)")
 
 @dataclass(slots=True)
 class ImportSummary:
-    """What became of an import."""
+    """What became of an import; of `known` conversations the server had every message."""
 
     imported: int = 0
     skipped: int = 0
+    known: int = 0
     messages: int = 0
     problems: list[Problem] = field(default_factory=list)
 
@@ -47,14 +48,15 @@ def send_conversations(
             summary.skipped += 1
         else:
             try:
-                _send(client, conversation, app_id=app_id, project_id=project_id)
+                new = _send(client, conversation, app_id=app_id, project_id=project_id)
             except ServerUnreachableError:
                 raise
             except RemanenceError as error:
                 summary.problems.append(_problem(conversation, error))
             else:
-                summary.imported += 1
-                summary.messages += len(conversation.messages)
+                summary.imported += bool(new)
+                summary.known += not new
+                summary.messages += new
                 progress.mark_done(conversation)
         on_done(conversation)
     return summary
@@ -62,14 +64,17 @@ def send_conversations(
 
 def _send(
     client: Client, conversation: Conversation, *, app_id: str | None, project_id: str | None
-) -> None:
+) -> int:
+    """Sends a conversation; returns how many of its messages the server did not have."""
     app_id = conversation.app_id or app_id
     project_id = conversation.project_id or project_id
+    new = 0
     for start in range(0, len(conversation.messages), _BATCH_SIZE):
         try:
-            client.add(
+            batch = conversation.messages[start : start + _BATCH_SIZE]
+            added = client.add(
                 conversation.session_id,
-                conversation.messages[start : start + _BATCH_SIZE],
+                batch,
                 app_id=app_id,
                 project_id=project_id,
                 defer_extraction=True,
@@ -77,7 +82,9 @@ def _send(
         except RemanenceError as error:
             error.field = _absolute(error.field, start)
             raise
+        new += len(batch) - (added.known_count or 0)
     client.flush(conversation.session_id, app_id=app_id, project_id=project_id)
+    return new
 
 
 def _absolute(field_name: str | None, start: int) -> str | None:
