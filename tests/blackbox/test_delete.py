@@ -1,4 +1,4 @@
-"""Delete means gone, everywhere and for good (field case B12), and says what it means by it."""
+"""Delete means gone, everywhere and for good, and says what it means by it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases from the field over both surfaces: a huge message (B03), filters (B16), queries (B29)."""
+"""Cases from the field over both surfaces: a huge message, filters, odd queries."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _found(surface: Surface, ask: dict[str, Any]) -> list[dict[str, Any]]:
     return list(surface.call("search", ask).ok["episodes"])
 
 
-# ------------------------------------------------------------------------- B03: one huge message
+# ------------------------------------------------------------------------------ one huge message
 
 
 @pytest.mark.slow
@@ -50,7 +50,7 @@ def test_both_ends_of_one_huge_message_are_found_and_nothing_of_it_is_dropped(
     assert surface.tasks(session_id=f"b03-{tag}", status="failed").ok["total"] == 0
 
 
-# -------------------------------------------------------------------------------- B16: filters
+# ------------------------------------------------------------------------------------- filters
 
 SESSIONS = ("s'1", 's"2', "s3")
 
@@ -142,7 +142,7 @@ def test_a_filter_means_the_same_in_search_and_get(surface: Surface, tag: str) -
                 assert len(found.ok["episodes"]) == count, (method, template)
 
 
-# ---------------------------------------------------------------------------- B29: odd queries
+# --------------------------------------------------------------------------------- odd queries
 
 FACTS = [
     "use rm -rf carefully",

@@ -1,4 +1,4 @@
-"""Field case B04: the same request twice, the same content twice, and what a crash leaves of it."""
+"""The same request twice, the same content twice, and what a crash leaves of it."""
 
 from __future__ import annotations
 

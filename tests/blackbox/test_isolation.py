@@ -1,4 +1,4 @@
-"""Nothing of one owner or scope is reached from another (B15), by any call of the contract.
+"""Nothing of one owner or scope is reached from another, by any call of the contract.
 
 `CHECKS` names every RPC of the descriptors. One that is added without an entry fails the test until
 somebody says how its isolation is checked.

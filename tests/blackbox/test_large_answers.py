@@ -1,4 +1,4 @@
-"""Field case B30: the extremes of top_k, and answers beyond what a stock gRPC client receives."""
+"""The extremes of top_k, and answers beyond what a stock gRPC client receives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many callers at once on one session (B05).
+"""Many callers at once on one session.
 
 Among callers that do not wait for each other the order is that of acceptance, which nobody can
 foresee; that of one caller is looked at in tests/crash.

@@ -1,4 +1,4 @@
-"""A disk that is full, read-only or out of reach (B23): refused aloud, and nothing is lost."""
+"""A disk that is full, read-only or out of reach: refused aloud, and nothing is lost."""
 
 from __future__ import annotations
 

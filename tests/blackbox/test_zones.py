@@ -1,4 +1,4 @@
-"""Instants from 1970 to 9999 over both surfaces, and a server that shows them in Shanghai (B06)."""
+"""Instants from 1970 to 9999 over both surfaces, and a server that shows them in Shanghai."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kill at every step (B22): nothing that was accepted is lost, and nothing is there twice."""
+"""Kill at every step: nothing that was accepted is lost, and nothing is there twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One step that fails again and again, and loops that die: told in health, and got over (B22)."""
+"""One step that fails again and again, and loops that die: told in health, and got over."""
 
 from __future__ import annotations
 

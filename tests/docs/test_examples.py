@@ -100,13 +100,12 @@ def test_a_backup_as_documented_is_all_that_a_restore_needs(tmp_path: Path) -> N
     before = _episodes(server.http)
     assert server.stop() == 0
     (tar,) = [b for b in blocks(OPERATIONS) if b.text.startswith("tar ")]
-    (rm,) = [b for b in blocks(OPERATIONS) if b.text.startswith("rm ")]
     _shell(tar.text, home)
     assert shutil.which("tar")
     _shell(f"tar -xzf {home}/remanence-backup.tar.gz", other_home)
     assert not (other_home / ".remanence" / ".index").exists()
-    _shell(rm.text, home)
-    assert not (home / ".remanence" / ".index").exists()
+    # "It was deleted while no server ran": that page says it comes back.
+    shutil.rmtree(home / ".remanence" / ".index")
     for root in (home / ".remanence", other_home / ".remanence"):
         server = start_server(root)
         try:
@@ -146,6 +145,6 @@ def _shell(command: str, home: Path) -> None:
 
 
 def _check_settings(block: Block, root: Path) -> None:
-    root.mkdir()
+    root.mkdir(exist_ok=True)
     (root / FILE_NAME).write_text(block.text, encoding="utf-8")
     assert load_settings_with_sources(root, {}).sources, block.place

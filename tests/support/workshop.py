@@ -17,7 +17,6 @@ from remanence_server.extraction.interface import CaseDraft, CaseSkipped, Episod
 from remanence_server.index.catalogue import SqliteCatalogue
 from remanence_server.index.dense import FaissDenseIndex
 from remanence_server.index.lexical.interface import LexicalDocument, LexicalMatches
-from remanence_server.index.lexical.memory_index import MemoryLexicalIndex
 from remanence_server.index.partitions import partition_key
 from remanence_server.ingest.boundary import BoundaryLimits, HeuristicBoundaryDetector
 from remanence_server.markdown.paths import MemoryFile
@@ -44,6 +43,7 @@ from remanence_server.state.jobs.runner import JobRunner, RunnerPolicy
 from remanence_server.state.jobs.store import JobStore
 from remanence_server.state.schema import SCHEMA, SCHEMA_VERSION
 from remanence_server.state.sessions import SessionStore
+from tests.support.memory_lexical_index import MemoryLexicalIndex
 
 # 2026-05-28T11:30:36Z
 T0 = 1_779_967_836_000

@@ -16,6 +16,13 @@ from remanence_server.api.health import HealthSources
 from remanence_server.api.health_watch import watch_health
 from remanence_server.api.idempotency import Idempotency
 from remanence_server.api.observation import CallObserver
+from remanence_server.api.policies import (
+    boundary_limits,
+    queue_policy,
+    retention_of,
+    runner_policy,
+    search_defaults,
+)
 from remanence_server.api.sampled_metrics import SampledSources
 from remanence_server.api.servicers.jobs import JobServicer
 from remanence_server.api.servicers.knowledge import KnowledgeServicer
@@ -29,14 +36,14 @@ from remanence_server.extraction.factory import create_extraction
 from remanence_server.index.generation import IndexFolder
 from remanence_server.index.lexical.lucene_index import LuceneIndex
 from remanence_server.index.live import LiveIndex
-from remanence_server.ingest.boundary import BoundaryLimits, HeuristicBoundaryDetector
+from remanence_server.ingest.boundary import HeuristicBoundaryDetector
 from remanence_server.markdown.paths import WORK_FOLDER
 from remanence_server.markdown.store import MarkdownStore
 from remanence_server.memory.delete import DeletePath
 from remanence_server.memory.deletion_worker import DeletionWorker
 from remanence_server.memory.delivery import deliver
 from remanence_server.memory.jobs import JobDesk
-from remanence_server.memory.queue import MemorizeQueue, QueuePolicy
+from remanence_server.memory.queue import MemorizeQueue
 from remanence_server.memory.read import ReadPath
 from remanence_server.memory.stages import FIRST_STAGES, Pipeline
 from remanence_server.memory.write import WritePath
@@ -48,22 +55,21 @@ from remanence_server.projection.publisher import Publisher
 from remanence_server.providers.embeddings.checked import CheckedEmbedder
 from remanence_server.providers.embeddings.metered import MeteredEmbedder
 from remanence_server.retrieval.recall import Indexes
-from remanence_server.retrieval.retriever import MemoryRetriever, SearchDefaults
+from remanence_server.retrieval.retriever import MemoryRetriever
 from remanence_server.runtime.clock import SystemClock
 from remanence_server.runtime.errors import ServiceError
 from remanence_server.runtime.metrics import Metrics, create_metrics
 from remanence_server.runtime.root import INDEX_FOLDER, STATE_FILE
-from remanence_server.runtime.settings import AsyncQueueSettings, MemorizeSettings, Settings
+from remanence_server.runtime.settings import Settings
 from remanence_server.runtime.supervision import Supervisor
 from remanence_server.runtime.tracing import create_tracing
 from remanence_server.state.database import Database
 from remanence_server.state.deletions import DeletionStore
 from remanence_server.state.entry_ids import EntryIds
-from remanence_server.state.housekeeping import Housekeeping, Retention
+from remanence_server.state.housekeeping import Housekeeping
 from remanence_server.state.inbox import InboxStore
-from remanence_server.state.inbox_model import InboxCaps
 from remanence_server.state.jobs.board import JobBoard
-from remanence_server.state.jobs.runner import JobRunner, RunnerPolicy
+from remanence_server.state.jobs.runner import JobRunner
 from remanence_server.state.jobs.store import JobStore
 from remanence_server.state.migrations import MIGRATIONS
 from remanence_server.state.receipts import ReceiptStore
@@ -191,29 +197,18 @@ async def _open(settings: Settings, engines: Engines, resources: AsyncExitStack)
         maximum_attempts=settings.jobs.maximum_attempts,
         job_store=job_store,
     )
-    policy = RunnerPolicy(
-        workers=settings.jobs.workers,
-        lease_seconds=settings.jobs.lease_seconds,
-        retry_backoff_seconds=settings.jobs.retry_backoff_seconds,
-    )
     runner = JobRunner(
         job_store,
         pipeline.stages(),
         clock,
-        policy,
+        runner_policy(settings.jobs),
         supervisor,
         metrics=metrics.jobs,
         tracing=tracing,
     )
     write_path = WritePath(
         sessions=sessions,
-        boundary=HeuristicBoundaryDetector(
-            BoundaryLimits(
-                maximum_messages=settings.boundary.maximum_messages,
-                maximum_tokens=settings.boundary.maximum_tokens,
-                idle_gap_ms=int(settings.boundary.idle_gap_seconds * 1000),
-            )
-        ),
+        boundary=HeuristicBoundaryDetector(boundary_limits(settings.boundary)),
         pipeline=pipeline,
         job_store=job_store,
         runner=runner,
@@ -225,11 +220,7 @@ async def _open(settings: Settings, engines: Engines, resources: AsyncExitStack)
         Indexes(index.catalogue, index.lexical, index.dense, embedder),
         clock,
         zone,
-        SearchDefaults(
-            settings.search.default_radius,
-            settings.search.default_top_k,
-            settings.search.agent_default_top_k,
-        ),
+        search_defaults(settings.search),
         metrics.search,
     )
     board, deletions = JobBoard(state), DeletionStore(state, FIRST_STAGES)
@@ -301,8 +292,9 @@ async def _open(settings: Settings, engines: Engines, resources: AsyncExitStack)
     supervisor.start("deletions", deletion_worker.run)
     await runner.start()
     await queue.start()
-    retention = retention_of(settings.memorize)
-    housekeeping = Housekeeping(sessions, job_store, receipts, clock, retention)
+    housekeeping = Housekeeping(
+        sessions, job_store, receipts, clock, retention_of(settings.memorize)
+    )
     supervisor.start("housekeeping", housekeeping.run)
     supervisor.start("waiting-note", partial(note.keep, state))
     return Service(
@@ -315,27 +307,4 @@ async def _open(settings: Settings, engines: Engines, resources: AsyncExitStack)
         _projector=projector,
         _supervisor=supervisor,
         _resources=resources,
-    )
-
-
-def retention_of(settings: MemorizeSettings) -> Retention:
-    """What the settings say of what is kept for a while."""
-    return Retention(
-        message_id_ms=int(settings.message_id_retention_hours * 3_600_000),
-        receipt_ms=int(settings.receipt_retention_hours * 3_600_000),
-    )
-
-
-def queue_policy(settings: AsyncQueueSettings) -> QueuePolicy:
-    """What the settings say of the queue."""
-    return QueuePolicy(
-        enabled=settings.enabled,
-        caps=InboxCaps(settings.max_pending_per_session, settings.max_pending_total),
-        max_payload_bytes=settings.max_payload_bytes,
-        max_concurrency=settings.max_concurrency,
-        scan_interval_seconds=settings.scan_interval_seconds,
-        max_attempts=settings.max_attempts,
-        retry_backoff_seconds=settings.retry_backoff_seconds,
-        max_replays=settings.max_replays,
-        row_retention_ms=int(settings.row_retention_hours * 3_600_000),
     )

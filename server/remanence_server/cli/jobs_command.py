@@ -11,9 +11,12 @@ from remanence_server.cli.options import (
     DEFAULT_ROOT,
     AppOption,
     JsonOption,
+    PageOption,
+    PageSizeOption,
     ProjectOption,
     RootOption,
     ServerOption,
+    SessionOption,
     TimeoutOption,
 )
 from remanence_server.cli.output import (
@@ -21,6 +24,7 @@ from remanence_server.cli.output import (
     UsageError,
     console,
     moment,
+    place_in_pages,
     print_json,
     printable,
     say_error,
@@ -45,7 +49,6 @@ StatusOption = Annotated[
 StageOption = Annotated[
     str | None, typer.Option("--stage", help="episode, facts, profile or case.")
 ]
-SessionOption = Annotated[str | None, typer.Option("--session", help="Only this session.")]
 AllOption = Annotated[
     bool, typer.Option("--all", help="All of --status, which is dead_letter unless it is given.")
 ]
@@ -68,8 +71,8 @@ def list_jobs(
     status: StatusOption = None,
     stage: StageOption = None,
     session: SessionOption = None,
-    page: Annotated[int, typer.Option("--page", help="Page, from 1.")] = 1,
-    page_size: Annotated[int, typer.Option("--page-size", help="1 to 100.")] = 20,
+    page: PageOption = 1,
+    page_size: PageSizeOption = 20,
     app_id: AppOption = None,
     project: ProjectOption = None,
     root: RootOption = DEFAULT_ROOT,
@@ -96,8 +99,7 @@ def list_jobs(
         return
     if found.items:
         _show_table(found.items)
-    pages = max(1, -(-found.total // found.page_size))
-    typer.echo(f"page {found.page} of {pages}, {found.total} in all")
+    typer.echo(place_in_pages(found.page, found.page_size, found.total))
 
 
 @app.command()

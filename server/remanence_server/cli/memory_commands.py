@@ -16,9 +16,12 @@ from remanence_server.cli.options import (
     AppOption,
     FilterOption,
     JsonOption,
+    PageOption,
+    PageSizeOption,
     ProjectOption,
     RootOption,
     ServerOption,
+    SessionOption,
     TimeoutOption,
     UserOption,
 )
@@ -136,7 +139,7 @@ def search(
         float | None, typer.Option("--min-score", help="Floor of the final score, 0 to 1.")
     ] = None,
     profile: Annotated[bool, typer.Option("--profile", help="Also the user's profile.")] = False,
-    session: Annotated[str | None, typer.Option("--session", help="Only this session.")] = None,
+    session: SessionOption = None,
     filter_text: FilterOption = None,
     app: AppOption = None,
     project: ProjectOption = None,
@@ -179,13 +182,13 @@ def get(
         str | None,
         typer.Option("--type", help="episode (default), profile, agent_case or agent_skill."),
     ] = None,
-    page: Annotated[int, typer.Option("--page", help="Page, from 1.")] = 1,
-    page_size: Annotated[int, typer.Option("--page-size", help="1 to 100.")] = 20,
+    page: PageOption = 1,
+    page_size: PageSizeOption = 20,
     sort_by: Annotated[
         str | None, typer.Option("--sort-by", help="timestamp or updated_at.")
     ] = None,
     ascending: Annotated[bool, typer.Option("--ascending", help="Oldest first.")] = False,
-    session: Annotated[str | None, typer.Option("--session", help="Only this session.")] = None,
+    session: SessionOption = None,
     filter_text: FilterOption = None,
     app: AppOption = None,
     project: ProjectOption = None,

@@ -31,6 +31,9 @@ AppOption = Annotated[str | None, typer.Option("--app", help="Scope: application
 ProjectOption = Annotated[str | None, typer.Option("--project", help="Scope: project.")]
 UserOption = Annotated[str | None, typer.Option("--user", help="The user whose memory it is.")]
 AgentOption = Annotated[str | None, typer.Option("--agent", help="The agent whose memory it is.")]
+SessionOption = Annotated[str | None, typer.Option("--session", help="Only this session.")]
+PageOption = Annotated[int, typer.Option("--page", help="Page, from 1.")]
+PageSizeOption = Annotated[int, typer.Option("--page-size", help="1 to 100.")]
 FilterOption = Annotated[
     str | None,
     typer.Option("--filter", help='A filter, such as {"sender_id": "alice"}.', metavar="JSON"),

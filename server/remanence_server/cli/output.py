@@ -43,6 +43,11 @@ def print_json(data: Any) -> None:
     typer.echo(json.dumps(data, ensure_ascii=False, indent=2))
 
 
+def place_in_pages(page: int, page_size: int, total: int) -> str:
+    """The last line of a listing: where it is in the whole."""
+    return f"page {page} of {max(1, -(-total // page_size))}, {total} in all"
+
+
 def console(*, stderr: bool = False) -> Console:
     """A console that shows memory text as it is: no markup, no emoji codes, no guesses."""
     from rich.console import Console

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from remanence_client import AgentCase, AgentSkill, Episode, Page, Profile, SearchResult
-from remanence_server.cli.output import console, moment, printable
+from remanence_server.cli.output import console, moment, place_in_pages, printable
 
 _SHOWN_FACTS = 3
 # Of each kind, where only the gist is shown.
@@ -87,8 +87,7 @@ def show_page(page_of: Page, *, page: int, page_size: int, output: Console | Non
         table.add_row("", _skill_text(skill), skill.id)
     if table.row_count:
         output.print(table)
-    pages = max(1, -(-page_of.total_count // page_size))
-    output.print(f"page {page} of {pages}, {page_of.total_count} in all")
+    output.print(place_in_pages(page, page_size, page_of.total_count))
 
 
 def _episode_text(episode: Episode) -> Text:

@@ -10,12 +10,15 @@ from remanence_server.cli.options import (
     DEFAULT_ROOT,
     AppOption,
     JsonOption,
+    PageOption,
+    PageSizeOption,
     ProjectOption,
     RootOption,
     ServerOption,
+    SessionOption,
     TimeoutOption,
 )
-from remanence_server.cli.output import moment, print_json, printable
+from remanence_server.cli.output import moment, place_in_pages, print_json, printable
 
 if TYPE_CHECKING:
     from remanence_client import Task
@@ -36,12 +39,12 @@ def tasks(context: typer.Context) -> None:
 
 @app.command("list")
 def list_tasks(
-    session: Annotated[str | None, typer.Option("--session", help="Only this session.")] = None,
+    session: SessionOption = None,
     status: Annotated[
         str | None, typer.Option("--status", help="queued, processing, success or failed.")
     ] = None,
-    page: Annotated[int, typer.Option("--page", help="Page, from 1.")] = 1,
-    page_size: Annotated[int, typer.Option("--page-size", help="1 to 100.")] = 20,
+    page: PageOption = 1,
+    page_size: PageSizeOption = 20,
     app_id: AppOption = None,
     project: ProjectOption = None,
     root: RootOption = DEFAULT_ROOT,
@@ -67,8 +70,7 @@ def list_tasks(
         return
     for task in found.items:
         typer.echo(_line(task))
-    pages = max(1, -(-found.total // found.page_size))
-    typer.echo(f"page {found.page} of {pages}, {found.total} in all")
+    typer.echo(place_in_pages(found.page, found.page_size, found.total))
 
 
 @app.command()

@@ -1,6 +1,7 @@
 """One lock an owner: whoever changes their Markdown does it while nobody else does.
 
-Stages hold it while they publish, a deletion from its decision until the index has followed.
+Stages and imports hold it while they publish, a deletion from its decision until the index has
+followed.
 """
 
 from __future__ import annotations

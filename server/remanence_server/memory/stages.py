@@ -6,7 +6,8 @@
 
 A stage saves its output, with the ids it will be written under, in its job row before it writes a
 byte of Markdown. So a repeat after a crash writes the same entries under the same ids, which the
-Markdown store recognises, and a finished extraction is never asked for twice.
+Markdown store recognises, and a finished extraction is never asked for twice. Only a profile is
+made anew: what it adds depends on the page as it is by then.
 """
 
 from __future__ import annotations

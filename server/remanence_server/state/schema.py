@@ -107,8 +107,9 @@ BEGIN
     UPDATE job SET is_next = 1 WHERE job_id = NEW.job_id AND NOT EXISTS
         (SELECT 1 FROM job WHERE serial_key = NEW.serial_key AND is_next = 1);
 END;
+-- Also one that waits for another attempt: meanwhile an earlier one may have been retried.
 CREATE TRIGGER IF NOT EXISTS job_leaves AFTER UPDATE OF status ON job
-WHEN OLD.is_next = 1 AND NEW.status NOT IN ('queued', 'running')
+WHEN OLD.is_next = 1 AND NEW.status <> 'running'
 BEGIN
     UPDATE job SET is_next = 0 WHERE job_id = NEW.job_id;
     UPDATE job SET is_next = 1 WHERE job_id = (SELECT min(job_id) FROM job

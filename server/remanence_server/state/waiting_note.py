@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,6 +23,8 @@ NOTE_FILE = "waiting.json"
 
 # As much as a kill may hide: what was accepted in the last second is not in the note yet.
 _INTERVAL_SECONDS = 1.0
+# Between two counts, in the time that the last one took.
+_PAUSE_SHARE = 50
 _NOTED_SESSIONS = 1_000
 _NAMED_SESSIONS = 20
 
@@ -104,8 +107,11 @@ class WaitingNote:
     async def keep(self, database: Database) -> None:
         """Writes the note whenever something changes; goes on until cancelled."""
         while True:
+            began_seconds = time.monotonic()
             await self.write(database)
-            await asyncio.sleep(_INTERVAL_SECONDS)
+            took_seconds = time.monotonic() - began_seconds
+            # Counting a long backlog must not become a part of the load that made it.
+            await asyncio.sleep(max(_INTERVAL_SECONDS, took_seconds * _PAUSE_SHARE))
 
     async def write(self, database: Database) -> None:
         """Writes the note if it says something else than the last one."""

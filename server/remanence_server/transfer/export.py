@@ -109,7 +109,9 @@ async def _record_lines(
     source: ExportSource, owner: Owner, names: dict[Path, str], findings: _Findings
 ) -> AsyncIterator[bytes]:
     kinds = KINDS_OF_TRACK[owner.track]
-    files = await asyncio.to_thread(lambda: list(source.markdown.owner_files(owner)))
+    listed = await asyncio.to_thread(lambda: list(source.markdown.owner_files(owner)))
+    # A folder that has come meanwhile holds what was a message when the messages were read.
+    files = [file for file in listed if any(map(file.path.is_relative_to, names))]
     files.sort(key=lambda file: (kinds.index(file.kind), file_order(file)))
     seen: dict[str, set[str]] = {kind.value: set() for kind in kinds}
     for file in files:

@@ -146,16 +146,14 @@ async def _write(
                 await _publish(path.publisher, records, total)
             return obstacle
 
-    for attempt in range(_TRIES):
-        if attempt:
-            # Without the lock: who is in the way needs it.
-            await asyncio.sleep(_PAUSE_SECONDS)
-        # Cancelled half-way, the write would go on in its thread, and nobody would hold the lock.
-        obstacle = await see_through(run())
-        if obstacle is None:
-            return
-    assert obstacle is not None  # noqa: S101 - there is more than one try
-    raise obstacle
+    tries = 0
+    # Cancelled half-way, the write would go on in its thread, and nobody would hold the lock.
+    while (obstacle := await see_through(run())) is not None:
+        tries += 1
+        if tries == _TRIES:
+            raise obstacle
+        # Without the lock: who is in the way needs it.
+        await asyncio.sleep(_PAUSE_SECONDS)
 
 
 async def _publish(publisher: Publisher, records: Sequence[Record], total: Imported) -> None:

@@ -30,9 +30,6 @@ class GrpcContext:
     def time_remaining(self) -> None:
         return None
 
-    def peer(self) -> str:
-        return "ipv4:127.0.0.1:1"
-
 
 def found(*sizes: int, messages: int = 0) -> pb.SearchResponse:
     """An answer with episodes of about so many bytes, a profile, and open messages."""

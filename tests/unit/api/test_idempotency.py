@@ -37,9 +37,6 @@ class Context:
     def time_remaining(self) -> None:
         return None
 
-    def peer(self) -> str:
-        return "test"
-
 
 class Desk:
     """Takes requests in as the servicer does."""

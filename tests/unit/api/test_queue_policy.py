@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from remanence_server.api.composition import queue_policy
+from remanence_server.api.policies import queue_policy
 from remanence_server.memory.queue import QueuePolicy
 from remanence_server.runtime.settings import AsyncQueueSettings
 from remanence_server.state.inbox_model import InboxCaps

@@ -132,8 +132,9 @@ def test_a_folder_with_something_in_it_is_left_alone(
     run: _Run, files: Files, tmp_path: Path
 ) -> None:
     (tmp_path / "mine").write_text("keep")
-    with pytest.raises(rc.InvalidInputError, match="not empty"):
-        run("backup", tmp_path)
+    for there in (tmp_path, tmp_path / "mine", Path("/")):
+        with pytest.raises(rc.InvalidInputError, match="not empty"):
+            run("backup", there)
     (tmp_path / "new.partial").mkdir()
     with pytest.raises(rc.InvalidInputError, match="cut off"):
         run("backup", tmp_path / "new")

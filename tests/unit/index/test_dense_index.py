@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 import numpy as np
 import pytest
 import pytest_asyncio
+from tests.support.memory_dense_index import MemoryDenseIndex
 
 from remanence_server.domain.owners import Owner, Scope, Track
 from remanence_server.index.catalogue import StoredVector, VectorBlock
@@ -13,7 +14,6 @@ from remanence_server.index.dense import (
     DenseHit,
     DenseIndex,
     FaissDenseIndex,
-    MemoryDenseIndex,
     group_by_partition,
 )
 

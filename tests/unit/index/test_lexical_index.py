@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from tests.support.memory_lexical_index import MemoryLexicalIndex
 from tests.unit.index.filter_cases import ALL_IDS, CASES, RECORDS, FilterCase
 
 from remanence_server.index.jvm import JavaThread
 from remanence_server.index.lexical.interface import LexicalDocument, LexicalIndex
 from remanence_server.index.lexical.lucene_index import LuceneIndex
-from remanence_server.index.lexical.memory_index import MemoryLexicalIndex
 
 
 @pytest_asyncio.fixture(params=["lucene", "memory"])

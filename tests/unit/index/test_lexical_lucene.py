@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -263,3 +264,25 @@ async def test_a_file_that_was_cut_short_is_missed_at_every_look(
     # Whoever sees to it may fail the first time.
     assert [await index.is_whole() for _ in range(2)] == [False, False]
     await index.close()
+
+
+async def test_an_index_that_cannot_be_committed_is_closed_all_the_same(
+    java: JavaThread, tmp_path: Path
+) -> None:
+    directory = tmp_path / "lexical"
+    index = await LuceneIndex.open(directory, java)
+    await index.apply(1, [passage(1, "a cat")], [])
+    await index.commit()
+    await index.apply(2, [passage(2, "a dog")], [])
+    shutil.rmtree(directory)
+    with pytest.raises(ServiceError):
+        await index.close()
+    assert _open_files_in(directory) == []
+
+
+def _open_files_in(directory: Path) -> list[str]:
+    found: list[str] = []
+    for link in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            found.append(str(link.readlink()))
+    return [name for name in found if name.startswith(str(directory))]

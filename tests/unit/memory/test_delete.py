@@ -36,6 +36,7 @@ from remanence_server.state.deletions import DeletionStore
 from remanence_server.state.inbox import InboxStore
 from remanence_server.state.inbox_model import InboxCaps, InboxStatus
 from remanence_server.state.jobs.board import JobBoard
+from remanence_server.transfer.backup import BackupSource, copy_root
 
 SCOPE = Scope()
 BOB = Owner(SCOPE, Track.USER, "bob")
@@ -310,6 +311,42 @@ async def test_an_owner_without_a_part_in_a_session_deletes_nothing_of_it(tmp_pa
 
         assert len(await deleting.shop.sessions.buffered(SCOPE, "s1")) == 1
         assert await deleting.count(ALICE, Kind.EPISODE) == 1
+
+
+@pytest.mark.parametrize(
+    "half_way", [FaultPoint.DELETE_RECORDED, FaultPoint.DELETE_MARKDOWN_REMOVED]
+)
+async def test_what_is_restored_from_a_backup_of_the_middle_of_a_deletion_is_deleted(
+    tmp_path: Path, half_way: FaultPoint
+) -> None:
+    copy = tmp_path / "copy"
+
+    async with open_deleting(tmp_path / "root", loop=False) as deleting:
+        for session, text in (("s1", "My PIN is 9931."), ("s2", "I like plums.")):
+            await deleting.tell(text, session=session)
+            await deleting.flush(session)
+        await deleting.idle()
+        source = BackupSource(deleting.shop.root, deleting.shop.markdown.gate, SystemClock(), "1")
+
+        def back_up(point: FaultPoint) -> None:
+            if point is half_way:
+                copy_root(source, copy)
+
+        with hooked(back_up):
+            await deleting.delete(ALICE, OfSession("s1"))
+
+    async with open_deleting(copy) as deleting:
+        await deleting.shop.fill()
+        async with asyncio.timeout(10):
+            while await deleting.path.worker.store.unfinished():
+                await asyncio.sleep(0.05)
+        await deleting.idle()
+        assert [each.split("_")[0] for each in deleting.shop.entry_ids()].count("alice/ep") == 1
+        assert await deleting.count(ALICE, Kind.EPISODE) == 1
+        assert deleting.traces("plums")
+        async with asyncio.timeout(10):
+            while deleting.traces("9931"):
+                await asyncio.sleep(0.05)
 
 
 @pytest.mark.parametrize("what", [OfSession("s1"), Everything()])

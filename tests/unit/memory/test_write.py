@@ -143,7 +143,6 @@ async def test_an_outage_uses_up_no_budget_however_long_it_lasts(tmp_path: Path)
 async def test_fifty_parallel_adds_and_four_flushes_keep_every_message_once(
     workshop: Workshop,
 ) -> None:
-    """Field case B05."""
     chance = random.Random(5)
 
     async def add(number: int) -> None:
@@ -260,7 +259,6 @@ async def test_a_client_that_repeats_its_ids_is_heard_once(workshop: Workshop) -
 
 
 async def test_one_very_long_message_is_kept_whole(workshop: Workshop) -> None:
-    """Field case B03."""
     text = "My locker code is 4417. " + "lorem ipsum dolor " * 20_000 + "My blood type is B."
     await _add(workshop, said(text, "m1", "tomas"))
     assert await _flush(workshop) is WriteStatus.EXTRACTED

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from tests.support.memory_lexical_index import MemoryLexicalIndex
 from tests.support.workshop import ALICE, CountingMarkdown, Switch, SwitchedEmbedder, episode
 
 from remanence_server.domain.records import Kind
@@ -16,7 +17,6 @@ from remanence_server.index import live as live_module
 from remanence_server.index.damage import IndexDamagedError
 from remanence_server.index.generation import IndexFolder
 from remanence_server.index.lexical.interface import LexicalIndex
-from remanence_server.index.lexical.memory_index import MemoryLexicalIndex
 from remanence_server.index.live import LiveIndex
 from remanence_server.index.partitions import partition_key
 from remanence_server.projection import keeper as keeper_module

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 
 import pytest
+from tests.support.memory_lexical_index import filter_holds
 
 from remanence_server.domain.filters import AnyOf
 from remanence_server.index.lexical.interface import LexicalDocument
-from remanence_server.index.lexical.memory_index import filter_holds
 from remanence_server.retrieval.date_filter import within_dates
 from remanence_server.retrieval.named_date import NamedDate
 from remanence_server.runtime.instants import from_datetime

@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from tests.support.memory_dense_index import MemoryDenseIndex
+from tests.support.memory_lexical_index import MemoryLexicalIndex
 
 from remanence_server.domain.filters import Comparison, FilterField, FilterOperator
 from remanence_server.domain.messages import Role
@@ -21,8 +23,6 @@ from remanence_server.domain.records import (
 )
 from remanence_server.index.catalogue import SqliteCatalogue
 from remanence_server.index.catalogue.changes import IndexedRecord
-from remanence_server.index.dense.memory_index import MemoryDenseIndex
-from remanence_server.index.lexical.memory_index import MemoryLexicalIndex
 from remanence_server.projection.indexer import Indexer
 from remanence_server.projection.passages import passages_of
 from remanence_server.providers.embeddings.hashing import HashingEmbedder

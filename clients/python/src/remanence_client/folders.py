@@ -30,9 +30,9 @@ class ArrivingFolder:
             OSError: it cannot be made.
         """
         self.path = Path(directory).expanduser().absolute()
-        self.partial = self.path.with_name(self.path.name + _PARTIAL_SUFFIX)
         if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
             raise invalid_input(f"{self.path} is there and not empty; name another", "directory")
+        self.partial = self.path.with_name(self.path.name + _PARTIAL_SUFFIX)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         try:
             self.partial.mkdir(mode=_FOLDER_MODE)

@@ -194,12 +194,13 @@ class LuceneEngine:
         return int(self.reader.numDocs())
 
     def close(self) -> None:
-        """Commit and release the files."""
-        self.commit()
+        """Commit and release the files, which it does though the commit fails."""
         self._closed = True
-        self.reader.close()
-        self._writer.close()
-        self._directory.close()
+        try:
+            self.commit()
+        finally:
+            for release in (self.reader.close, self._writer.rollback, self._directory.close):
+                _ignoring_java_errors(release)
 
     def recover(self) -> None:
         """Open again what an error has closed.
@@ -209,9 +210,11 @@ class LuceneEngine:
         """
         if self._closed or self._writer.isOpen():
             return
-        for resource in (self.reader, self._directory):
-            _ignoring_java_errors(resource.close)
+        # As long as no other can be opened, searches go on with what this reader sees.
+        outdated = (self.reader, self._directory)
         self._open_or_start_anew()
+        for resource in outdated:
+            _ignoring_java_errors(resource.close)
 
     def _open_or_start_anew(self) -> None:
         import jnius

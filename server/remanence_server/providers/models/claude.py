@@ -162,7 +162,7 @@ class ClaudeModel:
 
     async def _stream(self, request: ModelRequest, output: _Output) -> None:
         options = self._options
-        # The SDK has no parameter for it any more; models that take none refuse it themselves.
+        # The SDK has no parameter for it; models that take none refuse it themselves.
         sampling = {} if options.temperature is None else {"temperature": options.temperature}
         stream = await self._client.messages.create(
             model=options.model,
