@@ -150,7 +150,17 @@ def _delete_the_words(index: Path) -> None:
 
 
 def _delete_a_file_of_the_words(index: Path) -> None:
-    _largest(_only(index, "lexical")).unlink()
+    folder = _only(index, "lexical")
+    # A file that is in no commit yet would only be written again.
+    eventually(lambda: _newest(folder).name.startswith("segments_"))
+    _largest(folder).unlink()
+
+
+def _newest(folder: Path) -> Path:
+    return max(
+        (path for path in folder.iterdir() if path.name != "write.lock"),
+        key=lambda path: path.stat().st_mtime_ns,
+    )
 
 
 def _scribble_over(path: Path) -> None:

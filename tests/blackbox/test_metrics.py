@@ -98,6 +98,11 @@ def test_what_a_story_causes_is_measured(http: HttpSurface, tag: str) -> None:
         return values(http.client)[key] - before.get(key, 0.0)
 
     tell_story(http, f"measured{tag}", f"measured-{tag}")
+    # Words that no other test has had embedded.
+    own = {"session_id": f"own-{tag}", "defer_extraction": True}
+    new = said(f"My locker {tag} stands behind the stairs.", f"measured{tag}")
+    assert http.call("add", {**own, "messages": [new]}).ok
+    assert http.call("flush", {"session_id": f"own-{tag}"}).ok
     http.call("search", {"user_id": f"measured{tag}", "query": "coffee", "method": "hybrid"})
     body = {"session_id": f"q-{tag}", "messages": [said("Hi.", f"q{tag}")], "async_mode": True}
     assert http.call("add", body).status == 202
@@ -114,7 +119,7 @@ def test_what_a_story_causes_is_measured(http: HttpSurface, tag: str) -> None:
         assert grown(name, phase=phase, method="hybrid") >= 1
     calls = {"provider": "onnx", "operation": "embed_passages", "outcome": "succeeded"}
     assert eventually(lambda: grown("remanence_provider_calls_total", **calls))
-    assert grown("remanence_provider_passages_total", provider="onnx") >= 2
+    assert grown("remanence_provider_passages_total", provider="onnx") >= 1
     assert grown("remanence_database_transactions_total", outcome="committed") >= 2
     assert grown("remanence_database_works_per_commit_sum") >= 2
     assert grown("remanence_index_records", kind="episode") >= 1
