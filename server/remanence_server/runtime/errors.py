@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 
 
 class ErrorCode(StrEnum):
@@ -74,6 +74,27 @@ CATALOGUE: dict[ErrorCode, ErrorSpec] = {
     ErrorCode.INTERNAL_ERROR: ErrorSpec(500, GrpcStatus.INTERNAL),
 }
 
+
+class Retrying(Enum):
+    """What a failed attempt says of the next one."""
+
+    # Nothing against the work: a disk, a provider or a page is out of order. It waits until that
+    # has passed, and the attempt does not count.
+    WAITS = auto()
+    # The next one may do better; each counts.
+    COUNTS = auto()
+    # Another attempt would end the same.
+    NEVER = auto()
+
+
+_RETRYING: dict[ErrorCode, Retrying] = {
+    ErrorCode.EXTERNAL_SERVICE_UNAVAILABLE: Retrying.WAITS,
+    ErrorCode.CONFLICT: Retrying.WAITS,
+    ErrorCode.INVALID_INPUT: Retrying.NEVER,
+    ErrorCode.UNSUPPORTED_FORMAT: Retrying.NEVER,
+    ErrorCode.PAYLOAD_TOO_LARGE: Retrying.NEVER,
+}
+
 INTERNAL_ERROR_MESSAGE = "Internal server error"
 
 
@@ -106,6 +127,16 @@ class ServiceError(Exception):
     def spec(self) -> ErrorSpec:
         """The row of the catalogue for this code."""
         return CATALOGUE[self.code]
+
+    @property
+    def retrying(self) -> Retrying:
+        """What this says of another attempt at durable work."""
+        return _RETRYING.get(self.code, Retrying.COUNTS)
+
+    @property
+    def reason(self) -> str:
+        """Why an attempt failed, as a job shows it: the code, or a kind of error's own word."""
+        return self.code.value
 
 
 def invalid_input(message: str, field: str | None = None) -> ServiceError:

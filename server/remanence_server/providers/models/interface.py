@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol
 
-from remanence_server.runtime.errors import ErrorCode, ServiceError
+from remanence_server.runtime.errors import ErrorCode, Retrying, ServiceError
 
 
 class FailureReason(StrEnum):
@@ -92,6 +92,18 @@ class ModelError(ServiceError):
         self.failure = reason
         # What the call cost all the same.
         self.usage = usage or TokenUsage()
+
+    @property
+    def retrying(self) -> Retrying:
+        """An outage passes, a refusal does not, and bad output may be better the next time."""
+        if self.failure in OUTAGES:
+            return Retrying.WAITS
+        return Retrying.NEVER if self.failure in FINAL else Retrying.COUNTS
+
+    @property
+    def reason(self) -> str:
+        """The reason of the failure."""
+        return self.failure.value
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from remanence_server.providers.models.interface import FINAL, OUTAGES, FailureReason, ModelError
+from remanence_server.providers.models.interface import FailureReason
 from remanence_server.runtime.clock import Clock
-from remanence_server.runtime.errors import INTERNAL_ERROR_MESSAGE, ErrorCode, ServiceError
+from remanence_server.runtime.errors import INTERNAL_ERROR_MESSAGE, Retrying, ServiceError
 from remanence_server.runtime.fault_points import FaultPoint, reach
 from remanence_server.runtime.faults import describe_fault
 from remanence_server.runtime.logging import get_logger
@@ -31,9 +31,6 @@ _UNRECORDED_RETRY_SECONDS = 1.0
 # How an attempt can end, for the metrics.
 _SUCCEEDED, _RETRIED, _LEASE_LOST = "succeeded", "retried", "lease_lost"
 _OUTCOMES = (_SUCCEEDED, _RETRIED, JobStatus.DEAD_LETTER.value, _LEASE_LOST)
-
-# A disk or a service is out of order, or a page that a person has edited cannot be read.
-_CIRCUMSTANCES = (ErrorCode.EXTERNAL_SERVICE_UNAVAILABLE, ErrorCode.CONFLICT)
 
 _log = get_logger(__name__)
 
@@ -238,14 +235,15 @@ class JobRunner:
     async def _record_failure(self, job: Job, error: Exception) -> str:
         """Writes down a failure; returns what became of the job, for the metrics."""
         if isinstance(error, ServiceError):
-            code, text, hint = error.code.value, error.message, error.retry_after_seconds
-            if isinstance(error, ModelError):
-                code = error.failure.value
+            code, text, hint = error.reason, error.message, error.retry_after_seconds
+            retrying = error.retrying
         else:
             # The text of a foreign exception may hold memory text: only its type is kept.
             code, text, hint = type(error).__name__, INTERNAL_ERROR_MESSAGE, None
-        retry_at_ms, waits = None, _is_circumstance(error)
-        if waits or (job.attempts < job.maximum_attempts and not _is_final(error)):
+            retrying = Retrying.COUNTS
+        retry_at_ms, waits = None, retrying is Retrying.WAITS
+        is_left = job.attempts < job.maximum_attempts
+        if waits or (retrying is Retrying.COUNTS and is_left):
             backoff = self._policy.pause_seconds(job, waits=waits)
             retry_at_ms = self._clock.now_ms() + int(max(backoff, hint or 0.0) * 1000)
         _log.warning(
@@ -283,21 +281,3 @@ class JobRunner:
         for waiter in self._cell_waiters.get(cell_id, ()):
             waiter.trouble = trouble
             waiter.event.set()
-
-
-def _is_circumstance(error: Exception) -> bool:
-    """What says nothing against the job, however long it lasts: it waits until that has passed."""
-    if isinstance(error, ModelError):
-        return error.failure in OUTAGES
-    return isinstance(error, ServiceError) and error.code in _CIRCUMSTANCES
-
-
-def _is_final(error: Exception) -> bool:
-    """A failure that another attempt cannot mend."""
-    if isinstance(error, ModelError):
-        return error.failure in FINAL
-    return isinstance(error, ServiceError) and error.code in (
-        ErrorCode.INVALID_INPUT,
-        ErrorCode.UNSUPPORTED_FORMAT,
-        ErrorCode.PAYLOAD_TOO_LARGE,
-    )
