@@ -12,7 +12,7 @@ from remanence_server.domain.owners import Owner
 from remanence_server.domain.records import AgentSkill, Profile
 from remanence_server.markdown.block_entries import EntryError
 from remanence_server.markdown.daily_files import WrittenEntry
-from remanence_server.markdown.disk import replace_durably, storage_errors
+from remanence_server.markdown.disk import replace_durably, stamp_of, storage_errors
 from remanence_server.markdown.durable_names import sync_folder, sync_names
 from remanence_server.markdown.front_matter import FrontMatterError
 from remanence_server.markdown.paths import MemoryFile, MemoryPaths
@@ -81,6 +81,11 @@ class Pages:
         with self._lock_of(owner), storage_errors():
             if path.exists():
                 sync_names(self._paths.root, path)
+
+    def profile_emptied_ms(self, owner: Owner) -> int | None:
+        """When the profile page of a user became empty; None when there is none, or it is not."""
+        stamp = stamp_of(self._paths.profile(owner).path)
+        return stamp.modified_ns // 1_000_000 if stamp is not None and not stamp.size else None
 
     def remove_profile(self, owner: Owner) -> bool:
         """Removes the profile of a user; False when there was none."""

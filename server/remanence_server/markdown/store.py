@@ -121,6 +121,10 @@ class MarkdownStore:
         with self.gate.writing():
             return self._pages.remove_profile(owner)
 
+    def profile_emptied_ms(self, owner: Owner) -> int | None:
+        """When a user's profile page became empty, in epoch milliseconds; None when it is not."""
+        return self._pages.profile_emptied_ms(owner)
+
     def has_profile_notes(self, owner: Owner) -> bool:
         """Whether a user's profile page has lines of a person that are not part of the profile."""
         return self._pages.has_profile_notes(owner)

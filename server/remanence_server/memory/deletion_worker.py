@@ -36,8 +36,12 @@ _ATTEMPTS = 5
 # Between clearings, in the time that the last one took.
 _PAUSE_SHARE = 10
 _LONGEST_PAUSE_SECONDS = 60.0
+# A page that became empty so short a time ago may be in the middle of a save.
+_SAVING_MS = 10_000
 # Between looks at a profile page that cannot be read.
 _PROFILE_PAUSE_SECONDS = 30.0
+
+_REMOVED = DeletionState.REMOVED
 
 _log = get_logger(__name__)
 
@@ -77,32 +81,40 @@ class DeletionWorker:
 
     async def run(self) -> None:
         """Finishes deletions until cancelled."""
+        clear_at_seconds = self.clock.monotonic_seconds()
         while True:
             self._wanted.clear()
-            rows = await self.store.unfinished()
-            open_rows = [row for row in rows if row.state is not DeletionState.REMOVED]
-            self._held_up = sum(row.state is DeletionState.RECORDED for row in open_rows)
-            if open_rows:
-                _log.warning("deletions_taken_up", count=len(open_rows))
-            for row in rows:
-                async with self.locks.of(row.selection.owner):
-                    # A profile that still waits is looked at again later.
-                    with suppress(_ProfileWaitsError):
-                        await self.finish([row.deletion_id])
-            self._held_up = 0
-            rows = await self.store.unfinished()
-            self._waiting_profiles = sum(row.state is DeletionState.PROFILE_WAITS for row in rows)
-            began_seconds = self.clock.monotonic_seconds()
-            await self._clear_away(
-                [row.deletion_id for row in rows if row.state is DeletionState.REMOVED]
-            )
-            # What takes long in a large store is done for many deletions at once.
-            took_seconds = self.clock.monotonic_seconds() - began_seconds
-            await asyncio.sleep(min(took_seconds * _PAUSE_SHARE, _LONGEST_PAUSE_SECONDS))
-            pause = _PROFILE_PAUSE_SECONDS if self._waiting_profiles else None
+            await self._finish_open()
+            pauses = [_PROFILE_PAUSE_SECONDS] if self._waiting_profiles else []
+            now_seconds = self.clock.monotonic_seconds()
+            if now_seconds < clear_at_seconds:
+                pauses.append(clear_at_seconds - now_seconds)
+            else:
+                await self._clear_away()
+                # What takes long in a large store is done for many deletions at once.
+                done_seconds = self.clock.monotonic_seconds()
+                rest_seconds = (done_seconds - now_seconds) * _PAUSE_SHARE
+                clear_at_seconds = done_seconds + min(rest_seconds, _LONGEST_PAUSE_SECONDS)
             with suppress(TimeoutError):
-                async with asyncio.timeout(pause):
+                async with asyncio.timeout(min(pauses, default=None)):
                     await self._wanted.wait()
+
+    async def _finish_open(self) -> None:
+        """Takes up what calls, a crash or a full disk have left."""
+        rows = [row for row in await self.store.unfinished() if row.state is not _REMOVED]
+        self._held_up = sum(row.state is DeletionState.RECORDED for row in rows)
+        if rows:
+            _log.warning("deletions_taken_up", count=len(rows))
+        waiting = 0
+        for row in rows:
+            async with self.locks.of(row.selection.owner):
+                try:
+                    await self.finish([row.deletion_id])
+                except _ProfileWaitsError:
+                    # It is looked at again later.
+                    waiting += 1
+        self._held_up = 0
+        self._waiting_profiles = waiting
 
     async def finish(self, deletion_ids: Sequence[int]) -> int:
         """Removes from Markdown and index what rows say; returns how many profile items went.
@@ -114,7 +126,7 @@ class DeletionWorker:
         profile_items = 0
         waits = False
         for row in rows:
-            if row.state is not DeletionState.REMOVED:
+            if row.state is not _REMOVED:
                 removed = await self._remove_from_markdown(row)
                 profile_items += removed or 0
                 waits = waits or removed is None
@@ -216,6 +228,8 @@ class DeletionWorker:
         if profile is not None:
             left = without_episodes(profile.data, episode_ids, transcripts)
         if profile is None or left is None:
+            if self._is_being_saved(owner, page_hash):
+                raise ServiceError(ErrorCode.CONFLICT, "the profile is being saved")
             return 0
         if left.is_empty and not self.markdown.has_profile_notes(owner):
             self.markdown.remove_profile(owner)
@@ -223,6 +237,16 @@ class DeletionWorker:
             changed = Profile(owner, left.data, self.clock.now_ms())
             self.markdown.write_profile(changed, page_hash)
         return left.removed
+
+    def _is_being_saved(self, owner: Owner, page_hash: str) -> bool:
+        """Whether the page is another than that of the hash, or has just become empty.
+
+        An editor that saves empties the page first, and what comes is to be looked at.
+        """
+        emptied_ms = self.markdown.profile_emptied_ms(owner)
+        if emptied_ms is not None and self.clock.now_ms() - emptied_ms < _SAVING_MS:
+            return True
+        return self.markdown.profile_hash(owner) != page_hash
 
     async def _count_profile(self, owner: Owner) -> int:
         if owner.track is not Track.USER:
@@ -253,12 +277,16 @@ class DeletionWorker:
         # What was moved is found in its new place before it is missed in its old one.
         return sorted(differing, key=lambda path: stamp_of(path) is None)
 
-    async def _clear_away(self, done: Sequence[int]) -> None:
+    async def _clear_away(self) -> None:
         """Leaves nothing in the files of index and state, then forgets the rows."""
-        if done:
+        rows = [row for row in await self.store.unfinished() if row.state is _REMOVED]
+        for owner in {row.selection.owner for row in rows}:
+            async with self.locks.of(owner):
+                await self.bring_up_to_date(owner)
+        if rows:
             await self.projector.expunge()
         # Also without rows: messages may have been withdrawn that no memory had been made of.
-        await self.store.close(done)
+        await self.store.close([row.deletion_id for row in rows])
 
 
 class _ProfileWaitsError(ServiceError):
